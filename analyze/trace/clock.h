@@ -38,14 +38,21 @@ struct clocks {
 };
 /* Where a location is in its points and floors. */
 struct clock_cursor {
-    size_t point, floor;
     uint64_t floor_ns;
+    bool is_plain; /* it has none of them, and they need not be looked at */
+    size_t point, floor;
 };
 
 void clocks_init(struct clocks *clocks, size_t n_locations);
 void clocks_release(struct clocks *clocks);
 /* Brings measured points of a location into order. */
 void clocks_sort(struct clocks *clocks, size_t location);
+/* Before its first event. */
+static inline struct clock_cursor clocks_rewind(const struct clocks *clocks, size_t location)
+{
+    const struct clock_location *at = &clocks->locations[location];
+    return (struct clock_cursor){.is_plain = !at->points.n && !at->floors.n};
+}
 /* clocks_correct where clocks disagree. */
 uint64_t clocks_repair(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
                        uint64_t event);
@@ -53,8 +60,7 @@ uint64_t clocks_repair(const struct clocks *clocks, size_t location, struct cloc
 static inline uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor,
                                       uint64_t time_ns, uint64_t event)
 {
-    const struct clock_location *at = &clocks->locations[location];
-    if (at->points.n || at->floors.n || time_ns > CLOCK_LATEST_NS)
+    if (!cursor->is_plain || time_ns > CLOCK_LATEST_NS)
         return clocks_repair(clocks, location, cursor, time_ns, event);
     uint64_t plain_ns = (int64_t)time_ns > clocks->origin_ns ? time_ns - (uint64_t)clocks->origin_ns : 0;
     if (plain_ns > CLOCK_LATEST_NS)

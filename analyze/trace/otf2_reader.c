@@ -132,7 +132,7 @@ static void archive_read(struct trace *trace, struct event_block *block)
 /* Where a location begins and ends is recorded on the clock of its node, as events are. 0 = unknown. */
 static uint64_t end_on_clock(struct archive_reader *archive, uint32_t i, uint64_t raw_ns)
 {
-    struct clock_cursor cursor = {0};
+    struct clock_cursor cursor = clocks_rewind(&archive->clocks, i);
     return raw_ns ? clocks_correct(&archive->clocks, i, &cursor, raw_ns, 0) : 0;
 }
 
@@ -404,7 +404,8 @@ int locations_open(struct archive_reader *archive)
     archive->is_open = true;
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
-        *location = (struct location_reader){.archive = archive, .loc = i, .region = TRACE_NONE};
+        *location = (struct location_reader){
+            .archive = archive, .loc = i, .region = TRACE_NONE, .clock = clocks_rewind(&archive->clocks, i)};
         location->has_ended = i % archive->n_dealt != archive->dealt;
         if (location->has_ended)
             continue;

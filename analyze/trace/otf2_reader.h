@@ -19,17 +19,18 @@ struct batch_event {
 };
 
 struct location_reader {
-    struct archive_reader *archive;
-    OTF2_EvtReader *reader;
-    uint32_t loc;
+    /* What every event asks for stands together. */
     VEC(struct batch_event) batch;
-    struct bin_list bins;
     size_t next; /* in batch */
     const struct batch_event *ahead;
     uint64_t n_handed; /* events handed out so far, to number them for clock repair */
-    uint64_t last_raw_ns;
-    uint64_t n_left; /* records that its file can still have */
     struct clock_cursor clock;
+    struct archive_reader *archive;
+    uint32_t loc;
+    OTF2_EvtReader *reader;
+    struct bin_list bins;
+    uint64_t last_raw_ns;
+    uint64_t n_left;              /* records that its file can still have */
     struct prediction stacks;     /* 1 + frame */
     uint32_t region;              /* outermost MPI region it is in, TRACE_NONE = none */
     uint32_t depth, region_depth; /* of regions entered; with that one */
