@@ -59,12 +59,18 @@ static __attribute__((noinline)) uint32_t shape_make(struct tape_code *code, con
     return code->shape_of[event->kind] = (uint8_t)code->n_shapes;
 }
 
-unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at)
+/* The number plus 1 of the shape that an event is written in. */
+static inline uint32_t shape_find(struct tape_code *code, const struct event *event)
+{
+    uint32_t number = code->shape_of[event->kind];
+    bool is_known = number && fits(&code->shapes[number - 1], words_of(event));
+    return is_known ? number : shape_make(code, event);
+}
+
+static inline unsigned char *encode(const struct tape_code *code, uint32_t number, uint64_t *now_ns,
+                                    const struct event *event, unsigned char *at)
 {
     const event_word *words = words_of(event);
-    uint32_t number = code->shape_of[event->kind];
-    if (!number || !fits(&code->shapes[number - 1], words))
-        number = shape_make(code, event);
     const struct tape_shape *shape = &code->shapes[number - 1];
     uint64_t since_ns = event->time_ns - *now_ns;
     bool is_far = since_ns > UINT32_MAX;
@@ -77,6 +83,11 @@ unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struc
         memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
     *now_ns = event->time_ns;
     return at + event->n_bins * sizeof *event->bins;
+}
+
+unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at)
+{
+    return encode(code, shape_find(code, event), now_ns, event, at);
 }
 
 /* Returns the end of what it was written as. */
@@ -181,13 +192,18 @@ void tape_write(struct tape *tape, const struct event_block *block)
     if (tape->state != TAPE_RECORDING)
         return;
     struct tape_chunk *chunk = tape->last;
+    /* First all shapes, then all bytes: how many an event takes is guessed wrong as a rule, and what a processor had
+     * begun of the next event's shape by then would be lost. */
+    uint8_t numbers[EVENTS_READY];
+    for (uint32_t i = 0; i < block->n; i++)
+        numbers[i] = (uint8_t)shape_find(&tape->code, block->at[i]);
     for (uint32_t i = 0; i < block->n; i++) {
         const struct event *event = block->at[i];
         size_t most = tape_most_bytes(event->n_bins);
         if ((!chunk || chunk->cap - chunk->used < most) && !(chunk = tape_extend(tape, most)))
             return;
         unsigned char *at = chunk->bytes + chunk->used;
-        chunk->used += (size_t)(tape_encode(&tape->code, &tape->player.now_ns, event, at) - at);
+        chunk->used += (size_t)(encode(&tape->code, numbers[i], &tape->player.now_ns, event, at) - at);
     }
 }
 
