@@ -4,7 +4,6 @@
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { NOBODY = UINT32_MAX };
 
@@ -13,17 +12,12 @@ struct sent {
     uint32_t rank;
 };
 
-struct channel_key {
-    uint32_t comm, from, to; /* processes */
-    int32_t tag;
-};
-
 /* Messages of one (communicator, sender, receiver, tag), in order. */
 struct channel {
-    struct channel_key key;
-    uint32_t waiter; /* location */
-    size_t n_received;
-    VEC(struct sent) sent;
+    uint64_t processes, comm_tag; /* pairs: sender and receiver; communicator and tag */
+    uint32_t waiter;              /* location */
+    size_t n_sent, n_received;
+    VEC(struct sent) sent;       /* those after the last time that all had been received */
     struct channel *alike;       /* of the same hash */
     struct channel *made_before; /* of all */
 };
@@ -66,6 +60,7 @@ struct replay {
     VEC(uint32_t) runnable;
     struct heap blocked; /* locations by time, once all have been; some are not any more */
     bool has_forced;
+    bool is_in_order; /* events come by time: what was sent before was sent earlier, and need not be kept */
 };
 
 static uint32_t rank_of(const struct replay *replay, uint32_t loc)
@@ -125,17 +120,20 @@ static struct channel *channel_of(struct replay *replay, const struct event *eve
     uint32_t peer = world_rank(replay->archive->trace, event->comm, self, event->peer);
     if (peer >= replay->archive->trace->n_ranks)
         return NULL;
-    struct channel_key key = {event->comm, is_send ? self : peer, is_send ? peer : self, event->tag};
-    uint64_t hash = hash_u64(key_pair(key.from, key.to)) ^ key_pair(key.comm, (uint32_t)key.tag);
-    uint64_t *slot = map_put(&replay->channels, hash, NULL);
+    uint64_t processes = is_send ? key_pair(self, peer) : key_pair(peer, self);
+    uint64_t comm_tag = key_pair(event->comm, (uint32_t)event->tag);
+    uint64_t *slot = map_put(&replay->channels, hash_u64(processes) ^ comm_tag, NULL);
     struct channel *channel = (struct channel *)(uintptr_t)*slot;
-    while (channel && memcmp(&channel->key, &key, sizeof key))
+    while (channel && (channel->processes != processes || channel->comm_tag != comm_tag))
         channel = channel->alike;
     if (channel)
         return channel;
     channel = arena_new(&replay->arena, struct channel);
-    *channel = (struct channel){
-        .key = key, .waiter = NOBODY, .alike = (struct channel *)(uintptr_t)*slot, .made_before = replay->made_last};
+    *channel = (struct channel){.processes = processes,
+                                .comm_tag = comm_tag,
+                                .waiter = NOBODY,
+                                .alike = (struct channel *)(uintptr_t)*slot,
+                                .made_before = replay->made_last};
     *slot = (uint64_t)(uintptr_t)channel;
     return replay->made_last = channel;
 }
@@ -145,9 +143,12 @@ static void play_send(struct replay *replay, const struct event *event, uint64_t
     struct channel *channel = channel_of(replay, event, true);
     if (!channel)
         return;
-    if (channel->n_received == channel->sent.n)
-        channel->n_received = channel->sent.n = 0;
-    *vec_push(&channel->sent) = (struct sent){replay->players[event->loc].now_ns, raw_ns, rank_of(replay, event->loc)};
+    if (channel->n_received == channel->n_sent)
+        channel->n_received = channel->n_sent = channel->sent.n = 0;
+    channel->n_sent++;
+    if (!replay->is_in_order)
+        *vec_push(&channel->sent) =
+            (struct sent){replay->players[event->loc].now_ns, raw_ns, rank_of(replay, event->loc)};
     if (channel->waiter == NOBODY)
         return;
     *vec_push(&replay->runnable) = channel->waiter;
@@ -161,11 +162,14 @@ static bool play_receive(struct replay *replay, const struct event *event, uint6
     struct channel *channel = channel_of(replay, event, false);
     if (!channel)
         return true;
-    if (channel->n_received == channel->sent.n) {
+    if (channel->n_received == channel->n_sent) {
         channel->waiter = loc;
         return false;
     }
-    const struct sent *sent = &channel->sent.at[channel->n_received++];
+    channel->n_received++;
+    if (replay->is_in_order)
+        return true;
+    const struct sent *sent = &channel->sent.at[channel->n_received - 1];
     take_bound(replay, sent->rank, rank_of(replay, loc), sent->raw_ns, raw_ns);
     effect_after(replay, loc, sent->time_ns);
     return true;
@@ -464,8 +468,10 @@ struct causality_watch *causality_watch_begin(struct archive_reader *archive)
     if (!watch)
         err_out_of_memory(sizeof *watch);
     watch->result = (struct causality){.first_ns = UINT64_MAX};
-    watch->replay = (struct replay){
-        .archive = archive, .result = &watch->result, .players = calloc(n + 1, sizeof *watch->replay.players)};
+    watch->replay = (struct replay){.archive = archive,
+                                    .result = &watch->result,
+                                    .players = calloc(n + 1, sizeof *watch->replay.players),
+                                    .is_in_order = true};
     watch->last = calloc(n + 1, sizeof *watch->last);
     if (!watch->replay.players || !watch->last)
         err_out_of_memory(n * sizeof *watch->last);
