@@ -503,14 +503,15 @@ static void take_for_asleep(struct pools *pools, uint32_t rank, const struct str
     amounts[OFF_PREEMPTED] = 0;
 }
 
-struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
+void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct spent *spent)
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
     uint32_t asleep = INTERN_NONE;
     if (stretch->is_off) {
         uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), length_ns);
-        return (struct spent){.unrecorded_ns = length_ns};
+        *spent = (struct spent){.unrecorded_ns = length_ns};
+        return;
     }
     stretch_split(stretch, amounts);
     take_for_asleep(pools, rank, stretch, amounts);
@@ -528,10 +529,9 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
         asleep = amounts[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch, has_enough) : INTERN_NONE;
         n_samples = spread_by_knowledge(pools, rank, stretch, asleep, amounts, out);
     }
-    struct spent spent = {.on_ns = amounts[ON_CPU],
-                          .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
-                          .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
-    if (spent.off_ns[OFF_BLOCKED] > 0)
-        spent_asleep(pools, rank, stretch, asleep, &spent);
-    return spent;
+    *spent = (struct spent){.on_ns = amounts[ON_CPU],
+                            .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
+                            .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
+    if (spent->off_ns[OFF_BLOCKED] > 0)
+        spent_asleep(pools, rank, stretch, asleep, spent);
 }

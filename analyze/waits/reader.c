@@ -55,7 +55,7 @@ static __attribute__((noinline)) void reading_begin(struct reader *reader, uint3
     call->site = lane->site;
     call->class = reader->trace->regions[lane->region].class;
     call->is_off = lane->is_off;
-    call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
+    pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before, &call->spent);
     add_counts(&call->counts, lane);
     reading->point = NULL;
     reading->has_progress = reading->has_polls = reading->has_called_back = false;
@@ -89,7 +89,7 @@ static __attribute__((noinline)) void reading_called_back(struct reader *reader,
     struct callback *callback = vec_push(&reading->call->callbacks);
     struct polling_part *did = &callback->did;
     *callback = (struct callback){.did = {.from_ns = lane->stretch.begin_ns, .to_ns = now_ns, .is_stretch = true}};
-    did->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &did->atoms);
+    pools_spread(reader->pools, lane->rank, &lane->stretch, &did->atoms, &did->spent);
     add_counts(&did->counts, lane);
     if (reading->has_called_back && progress_enter(&reader->progress, lane->rank, now_ns)) {
         callback->back = point_make(reader->replay->links, at, lane->rank, now_ns);
@@ -248,7 +248,7 @@ static __attribute__((noinline)) void reader_end_location(struct reader *reader,
         reading_break_off_polls(reader, event);
         /* The stretch after the last call: an empty call at its end keeps the books. */
         struct call *call = replay_call(reader->replay);
-        call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
+        pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before, &call->spent);
         call->enter_ns = call->leave_ns = event->time_ns;
         call->site = lane->stretch.to;
         if (reader->lanes->rank_lane[lane->rank] == event->loc)
@@ -347,9 +347,11 @@ struct point *reading_point(struct reader *reader, uint32_t lane)
     return reading->point;
 }
 
-void reading_need(struct reading *reading, struct need need)
+struct need *reading_need(struct reading *reading, enum need_kind kind)
 {
-    *vec_push(&reading->call->needs) = need;
+    struct need *need = vec_push(&reading->call->needs);
+    need->kind = kind;
+    return need;
 }
 
 static void request_end(struct reader *reader, uint32_t lane, struct request *request)
@@ -360,8 +362,8 @@ static void request_end(struct reader *reader, uint32_t lane, struct request *re
     slab_give(&reader->requests, request);
 }
 
-/* A handle that is still in use was completed unseen. */
-static void request_put(struct reader *reader, uint32_t lane, uint64_t handle, struct request request)
+/* The caller adds what it holds. A handle that is still in use was completed unseen. */
+static struct request *request_put(struct reader *reader, uint32_t lane, uint64_t handle, enum request_kind kind)
 {
     bool is_new;
     uint64_t *slot = map_put(&reader->readings[lane].requests, handle, &is_new);
@@ -369,9 +371,10 @@ static void request_put(struct reader *reader, uint32_t lane, uint64_t handle, s
         request_end(reader, lane, (struct request *)(uintptr_t)*slot);
     progress_begun(&reader->progress, reader->lanes->at[lane].rank);
     struct request *made = slab_new(&reader->requests, struct request);
-    *made = request;
+    made->kind = kind;
     made->number = reader->n_requests++;
     *slot = (uint64_t)(uintptr_t)made;
+    return made;
 }
 
 /* A request may be completed by another thread than the one that started it. Owned by the caller. */
@@ -409,7 +412,7 @@ static void read_send(struct reader *reader, uint32_t lane, const struct event *
     if (!message)
         return;
     if (event->kind == EV_ISEND)
-        request_put(reader, lane, event->request, (struct request){.kind = REQUEST_SEND, .message = message});
+        request_put(reader, lane, event->request, REQUEST_SEND)->message = message;
     else {
         message->is_sent = true;
         *vec_push(&reading->sent) = message;
@@ -434,7 +437,9 @@ static void read_post(struct reader *reader, uint32_t lane, const struct event *
     struct point *point = point_hold(reading_point(reader, lane));
     if (kind == REQUEST_RECEIVE)
         reader->last_post_ns[point->rank] = point->time_ns;
-    request_put(reader, lane, event->request, (struct request){.kind = kind, .point = point, .coll = event->coll});
+    struct request *request = request_put(reader, lane, event->request, kind);
+    request->point = point;
+    request->coll = event->coll;
 }
 
 static void read_completion(struct reader *reader, uint32_t lane, const struct event *event, enum request_kind kind)
@@ -473,18 +478,21 @@ static void read_probed(struct reader *reader, uint32_t lane, const struct event
     if (!message)
         return;
     reader->readings[lane].has_progress = true;
-    reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+    reading_need(&reader->readings[lane], NEED_SEND)->message = message;
 }
 
 struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point)
 {
-    struct need need = {.kind = NEED_GATHERING};
-    need.gathering = gatherings_join(reader->replay->gatherings, &operation, point, &need.index);
+    uint32_t index = TRACE_NONE;
+    struct gathering *gathering = gatherings_join(reader->replay->gatherings, &operation, point, &index);
+    if (!gathering)
+        return NULL;
+    struct need *need = reading_need(&reader->readings[lane], NEED_GATHERING);
+    need->gathering = gathering;
+    need->index = index;
     if (operation.coll == WW_COLL_NEIGHBOR)
-        need.neighbors = gatherings_neighbors(reader->replay->gatherings, operation.comm, point->rank);
-    if (need.gathering)
-        reading_need(&reader->readings[lane], need);
-    return need.gathering;
+        need->neighbors = gatherings_neighbors(reader->replay->gatherings, operation.comm, point->rank);
+    return gathering;
 }
 
 static struct gather_call coll_of_event(const struct reader *reader, const struct event *event, enum ww_class class,
@@ -617,8 +625,8 @@ void reading_complete(struct reader *reader, uint32_t lane)
             struct message *message =
                 messages_receive(reader->replay->messages, &completion->event, point, reading_point(reader, lane));
             if (message) {
-                reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
-                reading_need_sender(reader, &reader->readings[lane], message);
+                reading_need(reading, NEED_SEND)->message = message;
+                reading_need_sender(reader, reading, message);
             }
         }
         point_drop(reader->replay->links, completion->point);
@@ -651,8 +659,7 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
     for (size_t i = 0; i < reading->sent.n; i++) {
         struct message *message = reading->sent.at[i];
         if (sends && send_may_have_waited(reader, call, message))
-            reading_need(reading, (struct need){.kind = sends_only ? NEED_RECEIVE : NEED_POST,
-                                                .message = message_hold(message)});
+            reading_need(reading, sends_only ? NEED_RECEIVE : NEED_POST)->message = message_hold(message);
         if (sends_only)
             reading_need_receiver(reader, reading, message);
         if (call->leave_ns - call->since_ns >= RENDEZVOUS_NS)
@@ -721,8 +728,11 @@ static void need_comeback(struct reader *reader, struct reading *reading, const 
 {
     bool may_end = progress_may_end(&reader->progress, part, &came);
     struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
-    if (point)
-        reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point), .from_ns = came.left_ns});
+    if (!point)
+        return;
+    struct need *need = reading_need(reading, NEED_TARGET);
+    need->point = point_hold(point);
+    need->from_ns = came.left_ns;
 }
 
 void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message)

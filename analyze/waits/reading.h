@@ -44,8 +44,8 @@ struct reading {
 
 /* The present call as a point of its process: one for all that it posts. Borrowed. */
 struct point *reading_point(struct reader *reader, uint32_t lane);
-/* The call cannot end before `need`, whose holds it takes over. */
-void reading_need(struct reading *reading, struct need need);
+/* The call cannot end before what the caller puts into it, with a hold. Valid until the next. */
+struct need *reading_need(struct reading *reading, enum need_kind kind);
 /* Borrowed; NULL when the process is no member. */
 struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
 /* A record inside the present call. */

@@ -25,7 +25,7 @@ static void read_epoch_start(struct reader *reader, uint32_t lane, struct event 
         messages_receive(reader->replay->messages, &event, reading_point(reader, lane), reading_point(reader, lane));
     if (!message)
         return;
-    reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+    reading_need(&reader->readings[lane], NEED_SEND)->message = message;
     *vec_push(&reader->readings[lane].posts) = message_hold(message);
 }
 
@@ -34,7 +34,7 @@ static void read_epoch_complete(struct reader *reader, uint32_t lane, uint64_t l
     struct reading *reading = &reader->readings[lane];
     for (size_t i = 0; i < reading->posts.n; i++) {
         reading->posts.at[i]->done_ns = leave_ns;
-        reading_need(reading, (struct need){.kind = NEED_SEND, .message = reading->posts.at[i]});
+        reading_need(reading, NEED_SEND)->message = reading->posts.at[i];
     }
     reading->posts.n = 0;
 }
@@ -187,8 +187,11 @@ static void wait_for_lock(struct reader *reader, struct reading *reading, uint32
 {
     const struct call *call = reading->call;
     struct lock_wait *wait = locks_wait(reader->replay->locks, rank, lock, call->enter_ns, call->leave_ns);
-    if (wait)
-        reading_need(reading, (struct need){.kind = NEED_LOCK, .lock_wait = wait, .is_inferred = is_inferred});
+    if (!wait)
+        return;
+    struct need *need = reading_need(reading, NEED_LOCK);
+    need->lock_wait = wait;
+    need->is_inferred = is_inferred;
 }
 
 /* Where locks are deferred, whatever needs one may wait for it. */
@@ -213,7 +216,7 @@ static void wait_for_targets(struct reader *reader, struct reading *reading, uin
                                                                  .targets = reading->worked.at,
                                                                  .n_targets = reading->worked.n});
     if (point)
-        reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point)});
+        reading_need(reading, NEED_TARGET)->point = point_hold(point);
 }
 
 /* Locks come before targets: where a lock's holder is the target, the unlock is the return to MPI as well. */
