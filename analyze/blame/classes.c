@@ -58,24 +58,18 @@ static struct site_classes *classes_site(struct classes *classes, uint32_t site,
     return made;
 }
 
-static inline void shape_add_step(struct classes *classes, uint32_t step, uint32_t side, double ns)
-{
-    if (steps_is_code(classes->pools->sites->steps, step))
-        tally_add(&classes->tally, 2 * step + side, ns);
-}
-
 static inline void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
 {
     uint32_t atom = key_atom(term->key);
     double ns = weight * term->ns;
     struct term single;
     if (!(atom & ATOM_IS_POOL)) { /* as most of them are: a step */
-        shape_add_step(classes, atom, side, ns);
+        tally_add(&classes->tally, 2 * atom + side, ns);
         return;
     }
     struct shares shares = pools_expand(classes->pools, atom, &single);
     for (size_t i = 0; i < shares.n; i++)
-        shape_add_step(classes, (uint32_t)shares.at[i].key, side, ns * shares.at[i].ns);
+        tally_add(&classes->tally, 2 * (uint32_t)shares.at[i].key + side, ns * shares.at[i].ns);
 }
 
 /* Shares by (side, step) of the time that the program's code took; empty when it took none. */
@@ -96,7 +90,14 @@ static struct sparse *instance_shape(struct classes *classes, const struct insta
         shape_add(classes, &instance->heaviest.at[i], heaviest_side, of_heaviest);
     sparse_clear(shape);
     tally_take(&classes->tally, shape);
-    double sum = sparse_sum(shape);
+    size_t n_code = 0;
+    double sum = 0;
+    for (size_t i = 0; i < shape->n; i++)
+        if (steps_is_code(classes->pools->sites->steps, (uint32_t)shape->at[i].key / 2)) {
+            sum += shape->at[i].ns;
+            shape->at[n_code++] = shape->at[i];
+        }
+    shape->n = shape->n_packed = n_code;
     for (size_t i = 0; i < shape->n; i++)
         shape->at[i].ns /= sum;
     return shape;
@@ -325,8 +326,11 @@ void classes_add(struct classes *classes, const struct instance *instance)
     site->waiting_ns += instance->waiting_ns;
     classes->waiting_ns += instance->waiting_ns;
     /* How many samples the path is worth; 0 = exact. */
-    double length_ns = sparse_sum(&instance->terms) + sparse_sum(&instance->heaviest);
-    double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
+    double n_samples = 0;
+    if (instance->noise_ns2 > 0) {
+        double length_ns = sparse_sum(&instance->terms) + sparse_sum(&instance->heaviest);
+        n_samples = length_ns * length_ns / instance->noise_ns2;
+    }
     const struct trace *trace = classes->pools->sites->trace;
     bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||
                    instance->waiting_ns < NEGLIGIBLE_SHARE * site->largest_ns;
