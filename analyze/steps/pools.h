@@ -73,7 +73,7 @@ static inline void pools_add(struct pools *pools, uint32_t rank, const struct st
 }
 /* After it. */
 void pools_complete(struct pools *pools);
-/* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. */
+/* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. Sets `spent`. */
 void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct spent *spent);
 
 /* How much of an atom is what the program's code did (step_state_is_code). */
