@@ -39,7 +39,7 @@ struct clocks {
 /* Where a location is in its points and floors. */
 struct clock_cursor {
     uint64_t floor_ns;
-    bool is_plain; /* it has none of them, and they need not be looked at */
+    bool is_plain; /* there were none when it was begun; floors found while it is read are in floor_ns at once */
     size_t point, floor;
 };
 
