@@ -172,20 +172,27 @@ static void table_measure(struct page_table *table, size_t room)
     }
 }
 
-/* A line, and more below it as long as some cell that wraps has a rest. */
+/* A line, and more below it as long as some cell that wraps has a rest. Blanks that a cell begins with are its depth:
+ * all of its lines are that deep, as far as that leaves them half of the column. */
 static void table_row(struct page *page, const struct page_table *table, const char **cells, bool is_title)
 {
     struct arena scratch = {0};
+    size_t *depths = arena_array(&scratch, size_t, table->n_columns);
+    for (unsigned c = 0; c < table->n_columns; c++) {
+        size_t blanks = table->columns[c].align == PAGE_WRAP ? strspn(cells[c], " ") : 0;
+        depths[c] = blanks < table->widths[c] / 2 ? blanks : table->widths[c] / 2;
+        cells[c] += blanks;
+    }
     bool has_rest = true;
     for (size_t hang = 0; has_rest; hang = WRAP_HANG) {
         size_t start = table->indent;
         has_rest = false;
         for (unsigned c = 0; c < table->n_columns; c++) {
             const struct page_column *column = &table->columns[c];
-            size_t width = table->widths[c], room = width > hang ? width - hang : 1;
+            size_t width = table->widths[c], before = depths[c] + hang, room = width > before ? width - before : 1;
             bool wraps = column->align == PAGE_WRAP;
             const char *cell = wraps ? text_first_line(&scratch, &cells[c], room) : text_cut(&scratch, cells[c], width);
-            size_t pad = wraps ? hang : column->align == PAGE_RIGHT ? width - text_columns(cell) : 0;
+            size_t pad = wraps ? before : column->align == PAGE_RIGHT ? width - text_columns(cell) : 0;
             cells[c] = wraps ? cells[c] : "";
             has_rest |= *cells[c] != '\0';
             if (*cell && width) {

@@ -236,6 +236,29 @@ static void tables_wrap_and_leave_out_silent_columns(void **state)
                              "  row 1\n");
 }
 
+/* What is inside a loop is two blanks deeper than the loop: a rest must not look like a row that is less deep. */
+static void what_wraps_stays_as_deep_as_it_begins(void **state)
+{
+    (void)state;
+    static const struct page_column tree[] = {{"inside", PAGE_WRAP, STYLE_PLAIN}, {"n", PAGE_RIGHT, STYLE_PLAIN}};
+    static const char *const places[] = {"a()", "      loop b.c:12 in b(), called on line 3",
+                                         "        a_name_without_blanks"};
+    struct capture capture;
+    struct page_table table = {.columns = tree, .n_columns = 2};
+    capture_start(&capture, 30);
+    for (unsigned i = 0; i < 3; i++) {
+        page_cell(&table, "%s", places[i]);
+        page_cell(&table, "%u", i);
+    }
+    page_table(&capture.page, &table);
+    capture_expect(&capture, "inside                       n\n"
+                             "a()                          0\n"
+                             "      loop b.c:12 in b(),    1\n"
+                             "          called on line 3\n"
+                             "        a_name_without_blan  2\n"
+                             "            ks\n");
+}
+
 static void styles_take_no_room_and_only_where_there_is_colour(void **state)
 {
     (void)state;
@@ -282,6 +305,7 @@ int main(void)
         cmocka_unit_test(tables_align_and_cut),
         cmocka_unit_test(text_wraps_at_blanks_then_behind_commas_and_colons),
         cmocka_unit_test(tables_wrap_and_leave_out_silent_columns),
+        cmocka_unit_test(what_wraps_stays_as_deep_as_it_begins),
         cmocka_unit_test(styles_take_no_room_and_only_where_there_is_colour),
         cmocka_unit_test(bars_are_as_long_as_their_share),
     };
