@@ -47,8 +47,8 @@ static const char *range(struct arena *arena, struct amount low, struct amount h
                                        : arena_strdup(arena, low.text);
 }
 
-/* What a row's ranks spend, all together. */
-static void put_alike(struct page_table *table, struct arena *arena, const struct alike *alike, bool is_counted)
+/* What a row's ranks spend, all together; `unknown` says why executions are not known, where they are not. */
+static void put_alike(struct page_table *table, struct arena *arena, const struct alike *alike, const char *unknown)
 {
     const struct cause_rank *at = alike->at, *last = &at[alike->n - 1];
     uint32_t *ranks = arena_array(arena, uint32_t, alike->n);
@@ -69,7 +69,7 @@ static void put_alike(struct page_table *table, struct arena *arena, const struc
         page_cell(table, "%u ranks: %s", alike->n, strchr(amount_ranks(arena, ranks, alike->n), ' ') + 1);
     page_cell(table, "%s", blame_ns > 0 ? amount_duration(blame_ns).text : "-");
     page_cell(table, "%s", range(arena, amount_duration(last->time_ns), amount_duration(at->time_ns)));
-    page_cell(table, "%s", is_counted ? range(arena, amount_count(least), amount_count(most)) : "not counted");
+    page_cell(table, "%s", unknown ? unknown : range(arena, amount_count(least), amount_count(most)));
     bool has_error = executions > 0 && variance_ns2 > 0;
     page_cell(table, "%s%s%s", executions > 0 ? amount_cost(computing_ns / executions).text : "",
               has_error ? " +-" : "", has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
@@ -109,10 +109,11 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
     uint32_t n = cause->n_ranks + cause->n_others;
     struct cause_rank *ranks = arena_array(&drill->arena, struct cause_rank, n + 1);
     struct drill_ranks data = {.rows = arena_array(&drill->arena, struct alike, n + 1)};
-    bool is_counted = false; /* on all ranks or on none */
+    bool is_known = false, is_counted = false; /* on all ranks or on none */
     for (uint32_t i = 0; i < n; i++) {
         ranks[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
-        is_counted |= ranks[i].executions > 0;
+        is_known |= ranks[i].executions > 0;
+        is_counted |= ranks[i].instructions > 0;
     }
     bool each = drill->options->all || n <= RANKS_SHOWN;
     if (!each) {
@@ -127,7 +128,10 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
             break;
     }
     for (uint32_t i = 0; i < data.n_rows; i++)
-        put_alike(&table, &drill->arena, &data.rows[i], is_counted);
+        put_alike(&table, &drill->arena, &data.rows[i],
+                  is_known                            ? NULL
+                  : is_counted && cause->is_elsewhere ? "counted with others"
+                                                      : "not counted");
     page_table(&drill->page, &table);
 }
 

@@ -636,6 +636,24 @@ static void executions_that_are_zero_are_told_from_none_counted(void **state)
     }
 }
 
+/* Of a routine that is called from elsewhere too, executions are known for all its calls together. */
+static void executions_that_other_calls_have_a_part_of_are_told_as_such(void **state)
+{
+    struct fixture *f = *state;
+    for (int is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        f->late.instructions = 5000;
+        f->causes[0].is_elsewhere = is_elsewhere;
+        report_cause(out, &f->analysis, 0, &usual);
+        fclose(out);
+        assert_true(!!strstr(text, "8.00 s  counted with others\n") == is_elsewhere);
+        assert_true(!!strstr(text, "not counted") == !is_elsewhere);
+        free(text);
+    }
+}
+
 static struct class_steps three_steps(const struct analysis *analysis, const struct wait_class *class,
                                       struct arena *arena)
 {
@@ -726,6 +744,7 @@ int main(void)
         WITH_FIXTURE(drilling_shows_classes_and_steps),
         WITH_FIXTURE(steps_that_read_the_same_are_one_row_a_side),
         WITH_FIXTURE(executions_that_are_zero_are_told_from_none_counted),
+        WITH_FIXTURE(executions_that_other_calls_have_a_part_of_are_told_as_such),
         WITH_FIXTURE(ranks_that_have_ended_are_told_from_recording_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
