@@ -177,12 +177,12 @@ static bool rank_has_changed(const struct compare_fact *fact, const struct ranks
     return (!fact->is_decision || (before.of && after.of)) && counts_differ(fact, before, after);
 }
 
-/* Whether a rank's count is that of all ranks that did not change. */
+/* Whether a rank's count is that of all ranks that did not change; of a decision, those that came to it. */
 static bool is_as_others(const struct compare_fact *fact, const struct ranks_counts *counts, int side, uint32_t rank)
 {
     bool is_seen = false;
     for (uint32_t other = 0; other < counts->n; other++) {
-        if (rank_has_changed(fact, counts, other))
+        if (rank_has_changed(fact, counts, other) || (fact->is_decision && !counts->sides[side][other].of))
             continue;
         if (counts_differ(fact, counts->sides[side][rank], counts->sides[side][other]))
             return false;
@@ -250,13 +250,18 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
     return text;
 }
 
-/* Decisions explain the other counts; without any, all are told. Returns how many are left. */
+/* Decisions on what is executed explain the other counts; without any, all are told: on the size of a message nothing
+ * depends but its own bytes. Returns how many are left. */
 static size_t facts_told(const struct comparison *comparison, unsigned n_top, size_t *n_told)
 {
     size_t n_decisions = 0;
-    for (size_t i = 0; i < comparison->facts.n; i++)
-        n_decisions += comparison->facts.at[i].is_decision;
-    *n_told = n_decisions && n_top ? n_decisions : comparison->facts.n;
+    bool is_executed = false;
+    for (size_t i = 0; i < comparison->facts.n; i++) {
+        const struct compare_fact *fact = &comparison->facts.at[i];
+        n_decisions += fact->is_decision;
+        is_executed |= fact->is_decision && (fact->after ? fact->after : fact->before)->kind < FACT_MPI_CALLS;
+    }
+    *n_told = is_executed && n_top ? n_decisions : comparison->facts.n;
     if (n_top && *n_told > n_top)
         *n_told = n_top;
     return comparison->facts.n - *n_told;
