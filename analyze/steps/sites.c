@@ -298,10 +298,11 @@ static struct found_place frame_find_call(const struct sites *sites, uint32_t fr
     return (struct found_place){.place = place, .frame = frame, .is_loop = is_loop};
 }
 
-/* A call from a loop that goes on across the waits is a place of its own: the loop explains nothing. */
+/* A call from a loop or routine that goes on across the waits is a place of its own: what is around it explains
+ * nothing. */
 static struct found_place narrow_to_call(const struct sites *sites, struct found_place found)
 {
-    if (found.place == CODE_NONE || !code_place(sites->code, found.place)->is_loop || found.is_loop ||
+    if (found.place == CODE_NONE || !place_spans_waits(sites, found.place) ||
         !sites->trace->frames[found.frame].is_return)
         return found;
     struct found_place call = frame_find_call(sites, found.frame, false);
