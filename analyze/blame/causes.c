@@ -89,6 +89,7 @@ static void causes_roll_up(struct causes *causes)
         struct rollup_node *node = &causes->rollup.nodes.at[i];
         node->parent = tree->nodes.at[i].parent == TRACE_NONE ? (uint32_t)ROLLUP_NONE : tree->nodes.at[i].parent;
         node->code = tree->nodes.at[i].step;
+        node->call_line = calltree_call_line(tree, i);
         node->is_free = !tree->nodes.at[i].waits;
     }
     causes->rollup.n_ranks = causes->input->analysis->trace->n_ranks;

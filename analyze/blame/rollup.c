@@ -282,17 +282,27 @@ static void note_first(struct map *first, uint32_t code, uint32_t cause)
         *slot = cause;
 }
 
+/* Both are below one call in the source: a library has entered the code on two ways, as one that runs tasks. */
+static bool are_below_one_call(const struct rollup *rollup, const struct rollup_cause *one,
+                               const struct rollup_cause *other)
+{
+    const struct rollup_node *a = &rollup->nodes.at[one->chosen], *b = &rollup->nodes.at[other->chosen];
+    return a->call_line && a->call_line == b->call_line && a->parent == b->parent;
+}
+
 /* The nearer to the largest cause, the better: of two that come before `cause`, which are numbers in `place`. */
 static void prefer(const struct rollup *rollup, const struct joining *joining, const uint64_t *other, uint32_t cause,
                    const uint32_t *place, uint32_t *best)
 {
     if (other && *other != cause && (*best == ROLLUP_NONE || place[*other] < place[*best]) &&
-        are_alike(rollup, &joining->outlines[cause], &joining->outlines[*other]))
+        (are_alike(rollup, &joining->outlines[cause], &joining->outlines[*other]) ||
+         are_below_one_call(rollup, &rollup->causes.at[cause], &rollup->causes.at[*other])))
         *best = (uint32_t)*other;
 }
 
-/* The same code, entered on several ways, is one cause where it is like the largest. On one way a loop may have just as
- * much of the blame as it takes to be named, on another what is around it is named: then that is named for both. */
+/* The same code, entered on several ways, is one cause where it is like the largest, or where one call leads to both.
+ * On one way a loop may have just as much of the blame as it takes to be named, on another what is around it is named:
+ * then that is named for both. */
 static void join_ways(struct rollup *rollup, struct joining *joining, struct arena *arena)
 {
     struct map named = {0}, around = {0}; /* code -> the largest cause that it names, that it is around or names */

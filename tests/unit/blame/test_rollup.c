@@ -190,6 +190,25 @@ static void one_loop_entered_on_two_ways_is_one_cause_if_alike(void **state)
     rollup_release(&rollup);
 }
 
+/* A run-time library runs tasks by threads and routines as it likes. What two calls in the source lead to is two. */
+static void code_below_one_call_is_one_cause_however_it_is_entered(void **state)
+{
+    (void)state;
+    for (uint32_t is_other_line = 0; is_other_line < 2; is_other_line++) {
+        struct rollup rollup = {0};
+        uint32_t main = waits(&rollup, ROLLUP_NONE), ways[2], loops[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            ways[i] = around(&rollup, main);
+            rollup.nodes.at[ways[i]].call_line = 20 + i * is_other_line;
+            loops[i] = leaf(&rollup, ways[i], i ? 5 : 100, 0, i ? 20 : 2);
+        }
+        rollup.nodes.at[loops[1]].code = loops[0];
+        find(&rollup);
+        assert_int_equal(rollup.causes.n, 1 + is_other_line);
+        rollup_release(&rollup);
+    }
+}
+
 /* Its name tells the call by which most of it comes, not the one that the tree has first. */
 static void loop_entered_on_two_ways_is_named_by_the_larger(void **state)
 {
@@ -375,6 +394,7 @@ int main(void)
         cmocka_unit_test(nodes_below_a_call_that_waits_stay_apart),
         cmocka_unit_test(remainders_join_what_is_like_them_nearby),
         cmocka_unit_test(one_loop_entered_on_two_ways_is_one_cause_if_alike),
+        cmocka_unit_test(code_below_one_call_is_one_cause_however_it_is_entered),
         cmocka_unit_test(loop_entered_on_two_ways_is_named_by_the_larger),
         cmocka_unit_test(nest_entered_on_two_ways_is_one_cause_wherever_it_is_named),
         cmocka_unit_test(loops_of_a_routine_entered_on_two_ways_stay_two),
