@@ -764,7 +764,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                "pieces";
     switch (cause->kind) {
     case KIND_MORE_WORK:
-        return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
+        return analysis->steps[cause->step].is_loop
+                   ? "share out the work of this loop differently; --cause shows which parts of it and which ranks"
+                   : "share out this work differently; --cause shows which parts of it and which ranks";
     case KIND_SLOWER: {
         /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
         const char *late = common_host(trace, cause->ranks, cause->n_late);

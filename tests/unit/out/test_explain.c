@@ -214,7 +214,9 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "at each time one has: share out"));
     cause.meanwhile = 0;
     late.executions = 6000000;
-    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out the work"));
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out this work differently"));
+    step.is_loop = true;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out the work of this loop differently"));
     cause.kind = KIND_TRANSFER;
     cause.is_spinning = true;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which rank writes to this memory"));
