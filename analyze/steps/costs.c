@@ -80,6 +80,19 @@ static bool is_long(const struct costs *costs, double on_ns)
     return trace->end_ns > trace->start_ns && on_ns * COSTS_COLUMNS_MAX >= (double)(trace->end_ns - trace->start_ns);
 }
 
+/* The column of a place in which work was done. */
+static uint64_t *column_of(struct costs *costs, uint32_t place)
+{
+    return map_put(&costs->columns, place, NULL);
+}
+
+static void give_column(struct costs *costs, uint32_t place)
+{
+    uint64_t *column = column_of(costs, place);
+    if (*column == COLUMN_REST && costs->n_columns < COSTS_COLUMNS_MAX)
+        *column = costs->n_columns++;
+}
+
 /* Work by column; each stands once. A place with so much work is to have a column of its own. */
 static uint32_t row_make(struct costs *costs, const struct sparse *work, double for_column)
 {
@@ -89,12 +102,11 @@ static uint32_t row_make(struct costs *costs, const struct sparse *work, double 
     costs->row_columns.at[0] = COLUMN_REST;
     costs->row_work.at[0] = 0;
     for (size_t i = 0; i < work->n; i++) {
-        uint64_t *column = map_put(&costs->columns, (uint32_t)work->at[i].key, NULL);
-        bool may_add = work->at[i].ns >= for_column && costs->n_columns < COSTS_COLUMNS_MAX;
-        if (*column == COLUMN_REST && may_add)
-            *column = costs->n_columns++;
-        uint32_t at = *column == COLUMN_REST ? 0 : n++;
-        costs->row_columns.at[at] = (uint32_t)*column;
+        if (work->at[i].ns >= for_column)
+            give_column(costs, (uint32_t)work->at[i].key);
+        uint32_t column = (uint32_t)*column_of(costs, (uint32_t)work->at[i].key);
+        uint32_t at = column == COLUMN_REST ? 0 : n++;
+        costs->row_columns.at[at] = column;
         costs->row_work.at[at] = work->at[i].ns + (at ? 0 : costs->row_work.at[0]);
     }
     return n;
@@ -109,20 +121,6 @@ static void add_equation(struct costs *costs, uint32_t rank, const struct sparse
     double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
     nnls_widen(&own->lengths, &costs->arena, costs->n_columns);
     nnls_add(&own->lengths, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
-}
-
-/* Which places have columns is known only once it is known which stretches repeat: one that took a place's time for
- * that of all others would contradict those in which the place has a column. In those that do not, a few places may do
- * much of the work. */
-static void add_early_stretches(struct costs *costs)
-{
-    for (size_t i = 0; i < costs->early.n; i++) {
-        const struct early_stretch *early = &costs->early.at[i];
-        double usual_ns = usual_length(costs, early->pair);
-        bool may_add = !(usual_ns > 0) && costs->n_columns < COSTS_COLUMNS_MAX / 2;
-        add_equation(costs, early->rank, &early->work, early->on_ns, usual_ns,
-                     may_add ? sparse_sum(&early->work) / COST_PLACES_ONCE : INFINITY);
-    }
 }
 
 void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch *stretch)
@@ -150,6 +148,7 @@ void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch 
         struct early_stretch *early = vec_push(&costs->early);
         *early = (struct early_stretch){.rank = rank, .pair = pair, .on_ns = on_ns};
         sparse_add_all(&early->work, &costs->measured, 1);
+        row_make(costs, &costs->measured, INFINITY);
         return;
     }
     add_equation(costs, rank, &costs->measured, on_ns, usual_ns, usual_ns > 0 ? 0 : INFINITY);
@@ -192,14 +191,53 @@ static void take_samples(struct costs *costs, const struct survey *survey)
                 sparse_add(&rank->steps, step_key_of(place, in_kernel), (double)entry->kernel_ns);
         }
     }
+    for (uint32_t rank = 0; rank < costs->n_ranks; rank++)
+        sparse_pack(&costs->ranks[rank].steps);
 }
 
-/* Packs what was taken in, and adds it to what is known of all. */
+/* The terms of one place in a packed vector by (place, step). */
+struct place_steps {
+    const struct term *at;
+    size_t n;
+    double sum_ns;
+};
+
+static struct place_steps steps_of_place(const struct sparse *steps, uint64_t place)
+{
+    size_t first = sparse_find(steps, step_key_of(place, 0));
+    struct place_steps found = {.at = steps->at + first};
+    for (size_t i = first; i < steps->n && key_high(steps->at[i].key) == place; i++) {
+        found.sum_ns += steps->at[i].ns;
+        found.n++;
+    }
+    return found;
+}
+
+/* Which places have columns is known only once it is known which stretches repeat: one that took a place's time for
+ * that of all others would contradict those in which the place has a column. In those that do not, a few places may do
+ * much of the work, or take much of the time with next to no work, as calls of what is not counted. Costs of both are
+ * not those of the rest. */
+static void add_early_stretches(struct costs *costs)
+{
+    for (size_t i = 0; i < costs->early.n; i++) {
+        const struct early_stretch *early = &costs->early.at[i];
+        double usual_ns = usual_length(costs, early->pair), for_column = INFINITY;
+        if (!(usual_ns > 0) && costs->n_columns < COSTS_COLUMNS_MAX / 2) {
+            for_column = sparse_sum(&early->work) / COST_PLACES_ONCE;
+            for (size_t k = 0; k < early->work.n; k++)
+                if (steps_of_place(&costs->ranks[early->rank].steps, early->work.at[k].key).sum_ns >=
+                    early->on_ns / COST_PLACES_ONCE)
+                    give_column(costs, (uint32_t)early->work.at[k].key);
+        }
+        add_equation(costs, early->rank, &early->work, early->on_ns, usual_ns, for_column);
+    }
+}
+
+/* Packs the work that was taken in, and adds all to what is known of all processes. */
 static void rank_join(struct costs *costs, struct rank_costs *rank)
 {
     struct rank_costs *all = &costs->all;
     sparse_pack(&rank->work);
-    sparse_pack(&rank->steps);
     sparse_add_all(&all->work, &rank->work, 1);
     sparse_add_all(&all->steps, &rank->steps, 1);
     all->own.sampled_ns += rank->own.sampled_ns;
@@ -562,24 +600,6 @@ static void ranks_fit(struct costs *costs, bool is_beside_others)
     arena_release(&scratch);
 }
 
-/* The terms of one place in a packed vector by (place, step). */
-struct place_steps {
-    const struct term *at;
-    size_t n;
-    double sum_ns;
-};
-
-static struct place_steps steps_of_place(const struct sparse *steps, uint64_t place)
-{
-    size_t first = sparse_find(steps, step_key_of(place, 0));
-    struct place_steps found = {.at = steps->at + first};
-    for (size_t i = first; i < steps->n && key_high(steps->at[i].key) == place; i++) {
-        found.sum_ns += steps->at[i].ns;
-        found.n++;
-    }
-    return found;
-}
-
 /* Calls from one address to code that is not counted. */
 struct uncounted_call {
     uint32_t place;
@@ -695,11 +715,11 @@ static void weigh_calls(struct costs *costs, const struct survey *survey)
 
 void costs_fit(struct costs *costs, const struct survey *survey)
 {
-    add_early_stretches(costs);
     bool is_counted = costs->columns.n > 0;
     if (!is_counted)
         return;
     take_samples(costs, survey);
+    add_early_stretches(costs);
     for (uint32_t i = 0; i < costs->n_ranks; i++)
         rank_join(costs, &costs->ranks[i]);
     sparse_pack(&costs->all.work);

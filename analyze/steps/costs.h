@@ -22,9 +22,9 @@
  * interruptions that nothing recorded weigh little.
  *
  * A place has a column of its own as soon as it runs in a stretch that has been seen several times, or does much of the
- * work of a long one; beyond COSTS_COLUMNS_MAX, and in other code that runs once, places share one column. Which steps
- * a place stands for (a helper counts for the loop that calls it, pages are touched in the kernel) is what its samples
- * say.
+ * work of a long one, or is sampled for much of it; beyond COSTS_COLUMNS_MAX, and in other code that runs once, places
+ * share one column. Which steps a place stands for (a helper counts for the loop that calls it, pages are touched in
+ * the kernel) is what its samples say.
  *
  * Calls of code that is not counted (libm) are one instruction, and may cost a thousand: where a branch leads to such a
  * call on one process nine times of ten and on the others once, that is more work, though the instructions are as many.

@@ -5,6 +5,7 @@
  *
  * ranks: 2
  * expect: loop=sorting rank=1 share=0.5 call=MPI_Barrier waiters=0 instances=1 when="a single stall of"
+ *         counted_kind=more-work
  */
 #include "known.h"
 #include <string.h>

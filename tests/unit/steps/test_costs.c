@@ -483,6 +483,28 @@ static void what_runs_once_costs_what_it_costs_elsewhere(void **state)
     }
 }
 
+/* Both ranks run A once and in no other stretch, with a little of something else. In the same, B is a single call on
+ * rank 1 alone, of what is not counted. */
+static void a_call_that_takes_most_of_a_long_stretch_is_no_cost_of_the_rest(void **state)
+{
+    struct fixture *fix = *state;
+    const double OF_A = 1000000, OF_REST = 30000, B_CALL_NS = 60e6;
+    fix->trace->end_ns = 200000000;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct stretch once = stretch_of(fix, OF_A, rank, (OF_A + OF_REST) * A_NS + rank * B_CALL_NS);
+        sparse_add(&once.counts, B + 1, OF_REST);
+        sparse_pack(&once.counts);
+        costs_add(&fix->costs, rank, &once);
+        sparse_release(&once.counts);
+    }
+    sample(fix, 0, A, 5);
+    sample(fix, 1, A, 5);
+    sample(fix, 1, B, 60);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 1, A), A_NS, 0.2);
+    assert_near(cost_ns(fix, 1, B), B_CALL_NS, 0.2);
+}
+
 /* These ran once, not for long, and so have no columns of their own: what they cost is known as far as they were
  * sampled.
  */
@@ -592,6 +614,7 @@ int main(void)
         TEST(counts_are_of_all_that_passed_since_the_last),
         TEST(what_was_counted_before_the_run_is_left_out),
         TEST(what_runs_once_costs_what_it_costs_elsewhere),
+        TEST(a_call_that_takes_most_of_a_long_stretch_is_no_cost_of_the_rest),
         TEST(what_shares_a_column_is_known_by_its_samples),
         TEST(places_beyond_the_last_column_share_one),
         TEST(what_a_stretch_takes_beyond_its_costs_only_samples_tell),
