@@ -216,7 +216,14 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
     part->is_stretch = true;
 }
 
-/* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. */
+static void vector_scale(struct sparse *vector, double factor)
+{
+    for (size_t i = 0; i < vector->n; i++)
+        vector->at[i].ns *= factor;
+}
+
+/* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. What it did before
+ * is in its sums alone; of the time before it began nothing is known. */
 static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     const struct queue_of_calls *parent = NULL;
@@ -227,10 +234,18 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
         }
     if (!parent || parent->tip->time_ns > call->enter_ns)
         return;
-    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
     lane_go_on_from(replay, lane, parent->tip);
-    sparse_clear(&call->before);
-    sparse_add(&call->before, atom_key(lane->rank, step), (double)(call->enter_ns - lane->tip->time_ns));
+    double own_ns = sparse_sum(&call->before), since_ns = (double)(call->enter_ns - lane->tip->time_ns);
+    if (own_ns > since_ns) {
+        double before = 1 - since_ns / own_ns;
+        lane_add(replay, lane, TO_SUMS, &call->before, before);
+        lane_add(replay, lane, TO_SUMS | TO_COUNTS, &call->counts, before);
+        vector_scale(&call->before, 1 - before);
+        vector_scale(&call->counts, 1 - before);
+    } else {
+        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
+        sparse_add(&call->before, atom_key(lane->rank, step), since_ns - own_ns);
+    }
 }
 
 /* What the location did itself until `to_ns`. */

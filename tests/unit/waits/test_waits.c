@@ -719,11 +719,9 @@ static void nonblocking_neighbours_do_so_too(void **state)
     scene_free(scene);
 }
 
-/* A second thread of rank 0 receives what rank 1 sends; its wait is explained like any other, beside the main thread.
- */
-static void threads_have_chains_of_their_own(void **state)
+/* Of two ranks; location 2 is a second thread of rank 0. */
+static struct scene *scene_with_thread(void)
 {
-    (void)state;
     struct scene *scene = scene_make(2);
     struct trace *trace = scene->trace;
     struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 3);
@@ -731,6 +729,14 @@ static void threads_have_chains_of_their_own(void **state)
     locations[2] = (struct trace_location){.name = "thread", .rank = 0, .thread = 1};
     trace->locations = locations;
     trace->n_locations = 3;
+    return scene;
+}
+
+/* It receives what rank 1 sends; its wait is explained like any other, beside the main thread. */
+static void threads_have_chains_of_their_own(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_with_thread();
     for (uint32_t rank = 0; rank < 2; rank++) {
         scene_work(scene, rank, "both", 100);
         scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 101);
@@ -750,6 +756,34 @@ static void threads_have_chains_of_their_own(void **state)
     assert_us(analysis->efficiency.compute_ns / 1000, 1999 + 999);
     assert_us(analysis->efficiency.waiting_ns / 1000, 850 + 999);
     scene_free(scene);
+}
+
+/* It works from 150 us on and then sends, for the first time. The main thread's last call before that ends at 101 us,
+ * before it begins, or at 601, when it has worked for a while. */
+static void what_a_thread_does_before_its_first_call_is_known(void **state)
+{
+    (void)state;
+    for (int calls_meanwhile = 0; calls_meanwhile < 2; calls_meanwhile++) {
+        struct scene *scene = scene_with_thread();
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            scene_work(scene, rank, "both", 100);
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 101);
+        }
+        if (calls_meanwhile) {
+            scene_work(scene, 0, "main", 600);
+            scene_send(scene, 0, 1, 8, 601);
+            scene_receive(scene, 1, 0, 8, 601);
+        }
+        scene->now_us[2] = 150;
+        scene_work(scene, 2, "first", 2000);
+        scene_send(scene, 2, 1, 7, 2001);
+        scene_receive(scene, 1, 0, 7, 2001);
+        const struct analysis *analysis = scene_analyse(scene);
+        double waited = calls_meanwhile ? 1400 : 1900;
+        assert_true(scene_blame(scene, "first", 0) > 0.95 * waited);
+        assert_true(analysis->unexplained_ns == 0);
+        scene_free(scene);
+    }
 }
 
 static void a_lost_send_holds_nothing_up(void **state)
@@ -807,6 +841,7 @@ int main(void)
         cmocka_unit_test(neighbours_wait_for_those_they_receive_from),
         cmocka_unit_test(nonblocking_neighbours_do_so_too),
         cmocka_unit_test(threads_have_chains_of_their_own),
+        cmocka_unit_test(what_a_thread_does_before_its_first_call_is_known),
         cmocka_unit_test(a_lost_send_holds_nothing_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
