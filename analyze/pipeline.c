@@ -131,9 +131,9 @@ static void passes_release(struct passes *passes)
     steps_release(&passes->steps);
 }
 
-/* With many locations each event is another one's, and nothing of that one is in the cache; few are there as they are.
- */
-enum { FEW_LOCATIONS = 8, SOON = 3 };
+/* With many locations each event is another one's, and nothing of that one is in the cache. Of few, some 2 KB each, all
+ * are in the second cache as they are, and to fetch them takes longer than it saves. */
+enum { FEW_LOCATIONS = 128, SOON = 3 };
 
 static void fetch_lane(const struct passes *passes)
 {
