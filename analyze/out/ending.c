@@ -528,9 +528,14 @@ bool machine_is_short(struct arena *arena, const struct analysis *analysis)
     return false;
 }
 
+bool machine_has_most(const struct analysis *analysis)
+{
+    return analysis->machine.share >= 0.5;
+}
+
 const char *machine_next(struct arena *arena, const struct analysis *analysis)
 {
-    return analysis->machine.share >= 0.5 && machine_is_short(arena, analysis)
+    return machine_has_most(analysis) && machine_is_short(arena, analysis)
                ? "give each rank a CPU of its own that nobody else uses, and record again: what the program itself "
                  "does is the smaller part here"
                : NULL;

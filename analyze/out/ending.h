@@ -29,5 +29,7 @@ struct sentences machine_reasons(const struct label_book *book);
 const char *machine_ranks(const struct label_book *book);
 /* True where machine_reasons says of a host why ranks lacked CPUs there. */
 bool machine_is_short(struct arena *arena, const struct analysis *analysis);
-/* What to do about it, where that is most of the waiting; else NULL. */
+/* That most of the waiting is for ranks without a CPU. */
+bool machine_has_most(const struct analysis *analysis);
+/* What to do about it, where so it is; else NULL. */
 const char *machine_next(struct arena *arena, const struct analysis *analysis);

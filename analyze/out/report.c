@@ -314,6 +314,9 @@ static void report_causes(struct report *report, const struct report_options *op
         page_line(&report->page, "No rank waits for another.");
     else if (share < NEGLIGIBLE_SHARE && !analysis->n_open_waits)
         page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
+    else if (machine_has_most(analysis))
+        page_line(&report->page, "Most of the waiting (%s) is for ranks that had no CPU: the machine, not the program.",
+                  amount_share(analysis->machine.share).text);
     if ((!analysis->n_causes && !(analysis->machine.waiting_ns > 0)) ||
         (share < NEGLIGIBLE_SHARE && analysis->n_open_waits))
         return;

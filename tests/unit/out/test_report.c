@@ -307,6 +307,21 @@ static void one_rank_and_no_wait_are_said(void **state)
     free(text);
 }
 
+/* The rows come first, and are of the smaller part then. */
+static void a_machine_that_has_most_of_the_waiting_is_said_first(void **state)
+{
+    struct fixture *f = *state;
+    char *text = printed(f, &usual);
+    assert_null(strstr(text, "Most of the waiting"));
+    free(text);
+    f->analysis.machine.share = 0.8;
+    text = printed(f, &usual);
+    const char *said = strstr(text, "Most of the waiting (80 %) is for ranks that had no CPU"),
+               *rows = strstr(text, "why ranks wait");
+    assert_true(said && rows && said < rows);
+    free(text);
+}
+
 static void who_fell_silent_first_is_said(void **state)
 {
     struct fixture *f = *state;
@@ -731,6 +746,7 @@ int main(void)
         WITH_FIXTURE(files_of_one_name_are_told_apart),
         WITH_FIXTURE(long_template_arguments_are_left_out),
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
+        WITH_FIXTURE(a_machine_that_has_most_of_the_waiting_is_said_first),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
         WITH_FIXTURE(why_a_call_never_came_back_is_told),
