@@ -5,7 +5,7 @@
  * makes rank 2 late stands first.
  *
  * ranks: 8
- * expect: loop=crowded rank=2 share=0.5 transfer=0.15 call=MPI_Sendrecv wait="late sender"
+ * expect: loop=crowded rank=2 share=0.5 transfer=0.15 call=MPI_Sendrecv
  */
 #include "known.h"
 
