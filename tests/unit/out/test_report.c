@@ -177,8 +177,8 @@ static int fixture_free(void **state)
 
 static const struct report_options usual = {.width = 100, .n_top = 5, .hide_small = true};
 
-/* The text that a printer makes; to be freed. */
-static char *printed(const struct fixture *f, const struct report_options *options)
+/* The text that a printer makes; to be freed. Inlined, GCC takes what is found in it for a pointer to the variable. */
+static __attribute__((noinline)) char *printed(const struct fixture *f, const struct report_options *options)
 {
     char *text = NULL;
     size_t size = 0;
@@ -316,9 +316,9 @@ static void a_machine_that_has_most_of_the_waiting_is_said_first(void **state)
     free(text);
     f->analysis.machine.share = 0.8;
     text = printed(f, &usual);
-    const char *said = strstr(text, "Most of the waiting (80 %) is for ranks that had no CPU"),
-               *rows = strstr(text, "why ranks wait");
-    assert_true(said && rows && said < rows);
+    const char *said = strstr(text, "Most of the waiting (80 %) is for ranks that had no CPU");
+    assert_non_null(said);
+    assert_non_null(strstr(said, "why ranks wait"));
     free(text);
 }
 
