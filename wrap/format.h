@@ -397,7 +397,7 @@ enum ww_class {
     WW_SEND_INIT,
     WW_RECV_INIT,
     WW_START,  /* Start, Startall: each request follows as a WW_STARTED */
-    WW_WAIT,   /* Wait, Waitall, Waitany, Waitsome */
+    WW_WAIT,   /* Wait, Waitall, Waitany, Waitsome, Buffer_detach */
     WW_TEST,   /* Test, Testall, Testany, Testsome, Request_get_status, Parrived */
     WW_PROBE,  /* Probe, Mprobe */
     WW_IPROBE, /* Iprobe, Improbe */
@@ -468,6 +468,7 @@ enum {
     WW_AS_ACCUMULATE = 1 << 11,
     WW_AS_FETCH = 1 << 12, /* accumulates, and gets what was there before */
     WW_AS_SWAP = 1 << 13,
+    WW_AS_BUFFER = 1 << 14, /* of the program's: what it sends lies there, or it waits until nothing does any more */
 };
 /* A neighbourhood collective moves data as this one does over all. */
 #define WW_AS_LIKE(coll) ((uint32_t)(coll) << 16)

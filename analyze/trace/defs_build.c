@@ -162,6 +162,7 @@ static struct trace_region region_of(struct build *build, const struct call_name
         region.name = call_info(call)->name;
         region.call = call;
         region.class = call_info(call)->class;
+        region.is_on_buffer = call_info(call)->as & WW_AS_BUFFER;
         region.coll = call_info(call)->coll;
         return region;
     }

@@ -48,6 +48,7 @@ struct trace_region {
     uint32_t line_first, line_last;
     bool is_mpi;
     bool is_callback;    /* a function of the program that the MPI library calls */
+    bool is_on_buffer;   /* sends from the program's buffer, or takes that back */
     uint32_t call;       /* enum ww_call_id; WW_CALL_NONE when it is not MPI */
     enum ww_class class; /* when is_mpi */
     enum ww_coll coll;

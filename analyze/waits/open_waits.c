@@ -197,11 +197,17 @@ static const struct pending *unsent_receive(const struct reader *reader, const s
 }
 
 /* Whom a call waits for that completes requests: who has not sent, has not begun a collective operation, or has not
- * received. Without any of them, the sender of the oldest receive. */
+ * received. Without any of them, the sender of the oldest receive. One that takes a buffer back waits for who has not
+ * received what lies there. */
 static void find_awaited(const struct turns *turns, struct open_call *call)
 {
     const struct reader *reader = turns->reader;
     const struct reading *reading = &reader->readings[call->lane];
+    if (reader->trace->regions[call->region].is_on_buffer) {
+        const struct message *buffered = reading_oldest_buffered(reading);
+        call->peer = buffered ? buffered->destination : TRACE_NONE;
+        return;
+    }
     const struct pending *receive = unsent_receive(reader, call);
     if (receive) {
         call->comm = receive->comm;

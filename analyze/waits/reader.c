@@ -24,6 +24,7 @@ void reader_release(struct reader *reader)
     for (uint32_t i = 0; reader->readings && i < reader->trace->n_locations; i++) {
         vec_release(&reader->readings[i].completions);
         vec_release(&reader->readings[i].sent);
+        vec_release(&reader->readings[i].buffered);
         vec_release(&reader->readings[i].pending);
         vec_release(&reader->readings[i].posts);
         vec_release(&reader->readings[i].worked);
@@ -135,7 +136,7 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
-    reading_check_sends(reader, reading);
+    reading_check_sends(reader, at);
     if (reading->has_called_back)
         progress_completed(&reader->progress, reader->lanes->at[at].rank);
     fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
@@ -405,18 +406,57 @@ const struct message *reading_oldest_send(const struct reading *reading)
     return oldest ? oldest->message : NULL;
 }
 
+const struct message *reading_oldest_buffered(const struct reading *reading)
+{
+    for (size_t i = 0; i < reading->buffered.n; i++)
+        if (!reading->buffered.at[i]->receive)
+            return reading->buffered.at[i];
+    return NULL;
+}
+
+static bool is_on_buffer(const struct reader *reader, uint32_t lane)
+{
+    return reader->trace->regions[reader->lanes->at[lane].region].is_on_buffer;
+}
+
+/* Those that have been received by now are not in the buffer any more. */
+static void forget_received(struct reader *reader, struct reading *reading)
+{
+    size_t n_left = 0;
+    for (size_t i = 0; i < reading->buffered.n; i++) {
+        struct message *message = reading->buffered.at[i];
+        if (message->receive && message->done_ns < reading->call->enter_ns)
+            message_drop(reader->replay->messages, message);
+        else
+            reading->buffered.at[n_left++] = message;
+    }
+    reading->buffered.n = n_left;
+}
+
+static void keep_buffered(struct reader *reader, struct reading *reading, struct message *message)
+{
+    enum { MANY = 64 };
+    size_t n = reading->buffered.n;
+    if (n >= MANY && !(n & (n - 1))) /* now and then, and not each time where nobody receives */
+        forget_received(reader, reading);
+    *vec_push(&reading->buffered) = message;
+}
+
 static void read_send(struct reader *reader, uint32_t lane, const struct event *event)
 {
     struct reading *reading = &reader->readings[lane];
     struct message *message = messages_send(reader->replay->messages, event, reading_point(reader, lane));
     if (!message)
         return;
-    if (event->kind == EV_ISEND)
+    if (event->kind == EV_ISEND) {
         request_put(reader, lane, event->request, REQUEST_SEND)->message = message;
-    else {
-        message->is_sent = true;
-        *vec_push(&reading->sent) = message;
+        return;
     }
+    message->is_sent = true;
+    if (is_on_buffer(reader, lane))
+        keep_buffered(reader, reading, message);
+    else
+        *vec_push(&reading->sent) = message;
 }
 
 static void read_send_done(struct reader *reader, uint32_t lane, const struct event *event)
@@ -649,10 +689,21 @@ static bool send_may_have_waited(const struct reader *reader, const struct call 
     return reader->last_post_ns[message->destination] > call->since_ns;
 }
 
-/* A call that also received something lasted for that, and perhaps for what it sent after it. */
-void reading_check_sends(struct reader *reader, struct reading *reading)
+/* The program takes its buffer back: the call ends when all that lay there has gone. */
+static void take_buffered(struct reading *reading)
 {
+    for (size_t i = 0; i < reading->buffered.n; i++)
+        *vec_push(&reading->sent) = reading->buffered.at[i];
+    reading->buffered.n = 0;
+}
+
+/* A call that also received something lasted for that, and perhaps for what it sent after it. */
+void reading_check_sends(struct reader *reader, uint32_t lane)
+{
+    struct reading *reading = &reader->readings[lane];
     struct call *call = reading->call;
+    if (call->class == WW_WAIT && reading->buffered.n && !call->is_open && is_on_buffer(reader, lane))
+        take_buffered(reading);
     bool sends =
         call->class == WW_SEND || call->class == WW_WAIT || call->class == WW_TEST || call->class == WW_SENDRECV;
     bool sends_only = sends && call->class != WW_SENDRECV && !call->needs.n;

@@ -29,7 +29,8 @@ struct reading {
     struct call *call;
     struct point *point; /* borrowed from call->points; NULL until something is posted */
     VEC(struct completion) completions;
-    VEC(struct message *) sent; /* held: blocking send, or sends completed here */
+    VEC(struct message *) sent;     /* held: blocking send, or sends completed here */
+    VEC(struct message *) buffered; /* held: lie in the program's buffer, as far as is known */
     bool has_progress, has_polls;
     bool has_called_back;          /* a function of the program */
     uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
@@ -65,7 +66,8 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering);
 /* Borrowed: the oldest message that is still being sent and that nobody has received; NULL when there is none. */
 const struct message *reading_oldest_send(const struct reading *reading);
+const struct message *reading_oldest_buffered(const struct reading *reading); /* the same of the program's buffer */
 /* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
 void reading_complete(struct reader *reader, uint32_t lane);
 void reading_check_finalize(struct reader *reader, uint32_t lane);
-void reading_check_sends(struct reader *reader, struct reading *reading);
+void reading_check_sends(struct reader *reader, uint32_t lane);

@@ -9,6 +9,7 @@
  *   prefix (scan)                            the last entry among the members before it, itself included for no one
  *   receive, completion of a receive         the entry of the send, or the sender's return to MPI (progress.h)
  *   send that lasts as long (rendezvous)     the posting of the receive, or the receiver's return to MPI to complete it
+ *   taking back a buffer (MPI_Buffer_detach) the same, for the sends that have left their message there
  *   send in a call that also receives        the last posting of a receive, if the times say so (progress.h)
  *   completion of a non-blocking collective  the last start, or a member's return to MPI (progress.h)
  *   fence                                    the last member's entry
