@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of sums of durations, relative. */
+static const double ROUNDING = 1e-9;
+
 /* Of a class's terms: remainders by step, packed. */
 static void blame_net(const struct sparse *terms, struct sparse *net)
 {
@@ -77,10 +80,11 @@ static double part_blamed(const struct longer *longer, double waiting_ns, bool i
     return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->open_ns : 0;
 }
 
-/* What a process spent in a step on the late side; and over the whole run, infinite where the books have none of it. */
+/* What a process spent in a step on the late side; over the whole run, infinite where the books have none of it; and
+ * what of the waiting it is blamed for there. */
 struct late_part {
     uint64_t key;
-    double ns, of_run_ns;
+    double ns, of_run_ns, blamed_ns, anew_ns;
 };
 
 static int late_part_compare(const void *a, const void *b)
@@ -105,7 +109,8 @@ static struct late_part *late_parts(const struct path_class *class, const struct
         if (term->key & KEY_WAITING || term->ns <= 0 || sparse_get(net, key_atom(term->key)) <= 0)
             continue;
         double of_run_ns = sparse_get(times, atom_key(key_rank(term->key), key_atom(term->key)));
-        parts[(*n)++] = (struct late_part){term->key, term->ns, of_run_ns > 0 ? of_run_ns : INFINITY};
+        parts[(*n)++] =
+            (struct late_part){.key = term->key, .ns = term->ns, .of_run_ns = of_run_ns > 0 ? of_run_ns : INFINITY};
     }
     qsort(parts, *n, sizeof *parts, late_part_compare);
     return parts;
@@ -133,7 +138,6 @@ static void shrink_times(struct late_part *parts, size_t n, double sample_ns)
  * from one turn to the next, as processes that spend no more are left out. Rounded down: somebody is above it. */
 static double ordinary_time(const struct late_part *parts, size_t n, double remainder_ns)
 {
-    static const double ROUNDING = 1e-9;
     for (double ordinary_ns = 0, before_ns;;) {
         double ns = 0, slope = 0;
         for (size_t i = 0; i < n; i++)
@@ -149,15 +153,13 @@ static double ordinary_time(const struct late_part *parts, size_t n, double rema
 }
 
 /* A remainder falls to those who are in the step for longer than is ordinary. */
-static void share_remainder(const struct late_part *parts, size_t n, double remainder_ns, double blamed_ns,
-                            struct sparse *blame)
+static void share_remainder(struct late_part *parts, size_t n, double remainder_ns, double blamed_ns)
 {
     double ordinary_ns = ordinary_time(parts, n, remainder_ns), all_ns = 0;
     for (size_t i = 0; i < n; i++)
         all_ns += parts[i].ns * fmax(1 - ordinary_ns / parts[i].of_run_ns, 0);
     for (size_t i = 0; i < n; i++)
-        sparse_add(blame, parts[i].key,
-                   blamed_ns * (parts[i].ns * fmax(1 - ordinary_ns / parts[i].of_run_ns, 0) / all_ns));
+        parts[i].blamed_ns = blamed_ns * (parts[i].ns * fmax(1 - ordinary_ns / parts[i].of_run_ns, 0) / all_ns);
 }
 
 static size_t parts_of_step(const struct late_part *parts, size_t n)
@@ -166,6 +168,65 @@ static size_t parts_of_step(const struct late_part *parts, size_t n)
     while (end < n && key_atom(parts[end].key) == key_atom(parts[0].key))
         end++;
     return end;
+}
+
+/* What each process is blamed for of what it did itself before it was waited for, by rank. */
+static void direct_sums(const struct late_part *parts, size_t n, struct sparse *sums)
+{
+    sparse_clear(sums);
+    for (size_t i = 0; i < n; i++)
+        if (!(parts[i].key & KEY_LONG_TERM))
+            sparse_add(sums, key_rank(parts[i].key), parts[i].blamed_ns);
+    sparse_pack(sums);
+}
+
+/* One step's blame shared out anew: each part times its process's factor, and what that leaves over to all, as far as
+ * nobody is blamed for more than it was in the step. */
+static void share_anew(struct late_part *parts, size_t n, const struct sparse *factors)
+{
+    double before_ns = 0, kept_ns = 0, after_ns = 0, cut_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_direct = !(parts[i].key & KEY_LONG_TERM);
+        parts[i].anew_ns = parts[i].blamed_ns * (is_direct ? sparse_get(factors, key_rank(parts[i].key)) : 1);
+        before_ns += parts[i].blamed_ns;
+        kept_ns += parts[i].anew_ns;
+    }
+    if (!(kept_ns > 0))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double most_ns = fmax(parts[i].ns, parts[i].blamed_ns);
+        parts[i].anew_ns = fmin(parts[i].anew_ns * (before_ns / kept_ns), most_ns);
+        after_ns += parts[i].anew_ns;
+        cut_ns += fmax(parts[i].blamed_ns - parts[i].anew_ns, 0);
+    }
+    double back = cut_ns > 0 ? fmax(before_ns - after_ns, 0) / cut_ns : 0;
+    for (size_t i = 0; i < n; i++)
+        parts[i].blamed_ns = parts[i].anew_ns + back * fmax(parts[i].blamed_ns - parts[i].anew_ns, 0);
+}
+
+/* Nobody is to blame directly for more than others waited for it. Paths are added up over instances in which now one
+ * process was late and now another: the long path of one that was late by little outweighs the short path of one that
+ * was late by much. What is too much goes to those who are blamed for the same step, in turns until it fits. */
+static void bound_by_waits(const struct path_class *class, struct late_part *parts, size_t n)
+{
+    enum { TURNS_MAX = 32 };
+    struct sparse sums = {0};
+    for (int turn = 0; turn < TURNS_MAX && class->lates.n; turn++) {
+        double most_ns = 0;
+        direct_sums(parts, n, &sums);
+        for (size_t i = 0; i < sums.n; i++) {
+            double waited_ns = sparse_get(&class->lates, sums.at[i].key), is_ns = sums.at[i].ns;
+            most_ns = fmax(most_ns, is_ns - waited_ns);
+            sums.at[i].ns = fmin(waited_ns / is_ns, 1); /* now a factor */
+        }
+        if (most_ns <= ROUNDING * class->waiting_ns)
+            break;
+        for (size_t i = 0, n_step; i < n; i += n_step) {
+            n_step = parts_of_step(parts + i, n - i);
+            share_anew(parts + i, n_step, &sums);
+        }
+    }
+    sparse_release(&sums);
 }
 
 double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
@@ -189,8 +250,12 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
         if (steps_key(sites->steps, step)->state == STEP_COMPUTING) /* times off the CPU are not sampled */
             shrink_times(parts + i, n_step, sample_ns);
         share_remainder(parts + i, n_step, remainder_ns,
-                        remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)), blame);
+                        remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)));
     }
+    if (!(longer.open_ns > 0))
+        bound_by_waits(class, parts, n);
+    for (size_t i = 0; i < n; i++)
+        sparse_add(blame, parts[i].key, parts[i].blamed_ns);
     if (!n) {
         /* Only a clock error leaves nothing positive to blame. */
         uint32_t step = steps_put(sites->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
@@ -389,6 +454,13 @@ static double term_executions(const struct analysis *analysis, const struct spar
     return sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->place);
 }
 
+/* Whether a part of what a process did on the late side is blamed for no more than is left of it beside the other side.
+ */
+static bool is_blame_within(const struct class_source *source, uint64_t key, double left)
+{
+    return sparse_get(&source->terms, key) * left >= sparse_get(&source->blame, key) * (1 - ROUNDING);
+}
+
 /* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown, of
  * durations as of executions: unless it is blamed for more. Then the two sides are steps of their own, since what they
  * do on the one is no excuse for the other. */
@@ -398,8 +470,10 @@ static struct class_step class_step_make(const struct analysis *analysis, const 
     uint64_t bare = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
     double late_ns = sparse_get(&source->terms, bare) + sparse_get(&source->terms, bare | KEY_LONG_TERM);
     double waiting_ns = sparse_get(&source->terms, bare | KEY_WAITING);
-    double blame_ns = sparse_get(&source->blame, bare) + sparse_get(&source->blame, bare | KEY_LONG_TERM);
-    bool is_waiting = term->key & KEY_WAITING, is_netted = late_ns > 0 && late_ns - waiting_ns >= blame_ns;
+    double left = late_ns > 0 ? 1 - waiting_ns / late_ns : 0;
+    bool is_waiting = term->key & KEY_WAITING;
+    bool is_netted =
+        late_ns > 0 && is_blame_within(source, bare, left) && is_blame_within(source, bare | KEY_LONG_TERM, left);
     /* What is its own doing and what came through others have their parts of the other side. */
     double sign = is_waiting ? -1 : 1, part = is_waiting || !is_netted ? 0 : term->ns / late_ns;
     double executions = sign * term_executions(analysis, &source->counted, term->key) -

@@ -22,6 +22,7 @@ static void class_release(struct path_class *class)
     free(class->code_parts.ns);
     sums_release(&class->terms_so_far);
     sums_release(&class->waits_so_far);
+    sums_release(&class->lates_so_far);
     sparse_release(&class->shape);
     sparse_release(&class->counts);
 }
@@ -356,6 +357,7 @@ void classes_add(struct classes *classes, const struct instance *instance)
     sums_add_all(&class->terms_so_far, &instance->heaviest, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
     sums_add_all(&class->waits_so_far, &instance->waits, 1);
+    sums_add_all(&class->lates_so_far, &instance->lates, 1);
     site->n_instances++;
     for (uint32_t left = instance->when_parts.parts; left && instance->waiting_ns > 0; left &= left - 1) {
         uint32_t part = (uint32_t)__builtin_ctz(left);
@@ -381,6 +383,8 @@ static void class_expand(struct classes *classes, struct path_class *class, stru
     sparse_settle(&class->terms, arena);
     sums_take(&class->waits_so_far, &class->waits);
     sparse_settle(&class->waits, &classes->arena);
+    sums_take(&class->lates_so_far, &class->lates);
+    sparse_settle(&class->lates, &classes->arena);
 }
 
 void classes_expand(struct classes *classes, struct arena *arena)

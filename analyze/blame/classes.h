@@ -71,6 +71,7 @@ struct instance {
     struct sparse terms; /* of all paths but the heaviest */
     struct sparse counts;
     struct sparse waits; /* by waiting rank */
+    struct sparse lates; /* by the rank that was waited for directly */
     struct when_parts when_parts;
     uint32_t late_rank; /* that the longest of them waited for */
     double longest_ns;
@@ -110,10 +111,11 @@ struct path_class {
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */
-    struct sums terms_so_far, waits_so_far; /* while instances are added: what becomes the next two */
-    struct sparse terms;                    /* cumulative characterisation */
-    struct sparse waits;                    /* by waiting rank; packed, sums to waiting_ns */
-    struct sparse counts;                   /* as terms, bins (executions.h) */
+    struct sums terms_so_far, waits_so_far, lates_so_far; /* while instances are added: what becomes the next three */
+    struct sparse terms;                                  /* cumulative characterisation */
+    struct sparse waits;                                  /* by waiting rank; packed, sums to waiting_ns */
+    struct sparse lates;                                  /* the same by the rank that was waited for directly */
+    struct sparse counts;                                 /* as terms, bins (executions.h) */
 };
 
 struct site_classes {

@@ -41,6 +41,7 @@ static void release_list(struct occurrence *list)
         sparse_release(&occurrence->instance.counts);
         sparse_release(&occurrence->instance.terms);
         sparse_release(&occurrence->instance.waits);
+        sparse_release(&occurrence->instance.lates);
         free(occurrence->instance.when_parts.ns);
         free(occurrence);
     }
@@ -153,7 +154,7 @@ static struct occurrence *occurrence_make(struct occurrences *occurrences, const
 {
     struct occurrence *occurrence = occurrence_take_spare(occurrences);
     struct instance *before = &occurrence->instance;
-    struct sparse *vectors[] = {&before->terms, &before->heaviest, &before->counts, &before->waits};
+    struct sparse *vectors[] = {&before->terms, &before->heaviest, &before->counts, &before->waits, &before->lates};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         sparse_clear(vectors[i]);
     before->when_parts.parts = 0;
@@ -168,6 +169,7 @@ static struct occurrence *occurrence_make(struct occurrences *occurrences, const
                                                    .heaviest = before->heaviest,
                                                    .counts = before->counts,
                                                    .waits = before->waits,
+                                                   .lates = before->lates,
                                                    .when_parts = before->when_parts}};
     return occurrence;
 }
@@ -217,6 +219,7 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     instance->left_idle_ns += (double)wait->dur_ns * cpu_use_share(occurrences->classes->cpu_use, wait->begin_ns,
                                                                    wait->begin_ns + wait->dur_ns);
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
+    sparse_add(&instance->lates, wait->late_rank, (double)wait->dur_ns);
     when_parts_add_wait(&instance->when_parts, occurrences->classes->pools->sites->trace, wait);
     if ((double)wait->dur_ns > instance->longest_ns) {
         instance->longest_ns = (double)wait->dur_ns;

@@ -252,6 +252,37 @@ static void samples_by_chance_do_not_say_who_is_late(void **state)
     steps_release(&steps);
 }
 
+/* Rank 0 takes 12 while rank 1 takes 2, then rank 1 takes 31 while rank 0 takes 30: rank 0 makes the other wait ten
+ * times as long, though rank 1 spent more time on the late side. */
+static void who_is_late_by_little_after_long_is_blamed_for_little(void **state)
+{
+    (void)state;
+    struct steps steps = {0};
+    const struct sites sites = {.steps = &steps};
+    uint32_t step = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 1, TRACE_NONE);
+    struct path_class class = {.waiting_ns = 11};
+    struct sparse times = {0}, blame = {0};
+    sparse_add(&class.terms, atom_key(0, step), 12);
+    sparse_add(&class.terms, atom_key(1, step), 31);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(0, step), 30);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(1, step), 2);
+    sparse_add(&class.lates, 0, 10);
+    sparse_add(&class.lates, 1, 1);
+    sparse_add(&times, atom_key(0, step), 42);
+    sparse_add(&times, atom_key(1, step), 33);
+    sparse_pack(&class.terms);
+    sparse_pack(&class.lates);
+    sparse_pack(&times);
+    blame_share(&class, &sites, &times, 0, &blame);
+    assert_true(fabs(sparse_get(&blame, atom_key(0, step)) - 10) < 1e-3);
+    assert_true(fabs(sparse_get(&blame, atom_key(1, step)) - 1) < 1e-3);
+    sparse_release(&blame);
+    sparse_release(&times);
+    sparse_release(&class.lates);
+    sparse_release(&class.terms);
+    steps_release(&steps);
+}
+
 /* What the clocks' error leaves over on the waiting side, where nobody is late, is blamed on who is. */
 static void what_nobody_is_late_with_is_blamed_as_well(void **state)
 {
@@ -343,6 +374,7 @@ int main(void)
         cmocka_unit_test(loops_below_one_call_are_no_longer_than_they_are_together),
         cmocka_unit_test(what_rounding_leaves_of_a_remainder_is_blamed_too),
         cmocka_unit_test(samples_by_chance_do_not_say_who_is_late),
+        cmocka_unit_test(who_is_late_by_little_after_long_is_blamed_for_little),
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_are_one_class),

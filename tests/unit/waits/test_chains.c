@@ -111,7 +111,7 @@ static void blame_goes_through_a_pipeline(void **state)
     assert_string_equal(analysis->steps[analysis->causes[0].step].routine, "slow");
     /* One class: 3 x 1000 in "slow" and 10 + 20 in "step" share the 2970. */
     assert_us(scene_blame(scene, "slow", 0), 2970 * 3000. / 3030);
-    assert_us(analysis->causes[0].direct_ns / 1000, 2970 * 1000. / 3030);
+    assert_us(analysis->causes[0].direct_ns / 1000, 980); /* as long as rank 1 waits for it */
     scene_free(scene);
 }
 
