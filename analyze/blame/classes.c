@@ -352,6 +352,7 @@ void classes_add(struct classes *classes, const struct instance *instance)
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;
+    class->self_ns += instance->self_ns;
     class->left_idle_ns += instance->left_idle_ns;
     sums_add_all(&class->terms_so_far, &instance->terms, 1);
     sums_add_all(&class->terms_so_far, &instance->heaviest, 1);

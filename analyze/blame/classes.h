@@ -62,7 +62,7 @@ struct instance {
     uint32_t site;
     enum wait_kind kind;
     uint64_t first_ns;
-    double waiting_ns, inferred_ns, left_idle_ns, noise_ns2;
+    double waiting_ns, inferred_ns, self_ns, left_idle_ns, noise_ns2;
     double in_one_go_ns; /* as of those together */
     uint32_t n_waits;
     uint32_t number;     /* of the call, as the first of those who waited counts its own there */
@@ -107,6 +107,7 @@ struct path_class {
     double waiting_ns;
     double lead_ns;       /* sum of its instances' leads times what was waited for */
     double inferred_ns;   /* of it, where only times tell what was waited for */
+    double self_ns;       /* of it, what a rank waited for one of its own threads */
     double left_idle_ns;  /* of it, what counts as leaving CPUs idle (cpu_use.h) */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */

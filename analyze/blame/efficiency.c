@@ -110,6 +110,55 @@ static void summaries_write(const struct measure_input *input, struct analysis *
     }
 }
 
+/* Who waited and who is to blame in one class, by group. */
+struct shared_out {
+    double *waits;
+    double *direct, *others; /* blame for what was done by who was waited for directly; the rest */
+    double *rows, *columns;  /* scratch */
+};
+
+/* Shared out so that nobody waits for itself: a cell is rows[i] * columns[k], none on the diagonal. The factors of one
+ * side follow from those of the other, in turns, as long as somebody is on both; how much is blamed on a group is kept
+ * to. */
+static void add_direct(struct wait_matrix *matrix, const struct shared_out *shared)
+{
+    enum { TURNS = 16 };
+    uint32_t n = matrix->n_groups;
+    bool is_last = false;
+    memcpy(shared->rows, shared->waits, n * sizeof *shared->rows);
+    for (int turn = 1; !is_last; turn++) {
+        double rows = 0, columns = 0;
+        is_last = true;
+        for (uint32_t i = 0; i < n; i++)
+            rows += shared->rows[i];
+        for (uint32_t i = 0; i < n; i++) {
+            double others = rows - shared->rows[i];
+            shared->columns[i] = others > 0 ? shared->direct[i] / others : 0;
+            columns += shared->columns[i];
+            is_last &= turn == TURNS || shared->rows[i] <= 0 || shared->columns[i] <= 0;
+        }
+        for (uint32_t i = 0; i < n && !is_last; i++) {
+            double others = columns - shared->columns[i];
+            shared->rows[i] = others > 0 ? shared->waits[i] / others : 0;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bool has_others = shared->columns[i] > 0;
+        matrix->ns[(size_t)i * n + i] += has_others ? 0 : shared->direct[i];
+        for (uint32_t k = 0; shared->rows[i] > 0 && k < n; k++)
+            matrix->ns[(size_t)i * n + k] += i == k ? 0 : shared->rows[i] * shared->columns[k];
+    }
+}
+
+/* What may also be waiting for oneself. */
+static void add_product(struct wait_matrix *matrix, const struct shared_out *shared, double waiting_ns)
+{
+    uint32_t n = matrix->n_groups;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; shared->waits[i] > 0 && k < n; k++)
+            matrix->ns[(size_t)i * n + k] += shared->waits[i] * shared->others[k] / waiting_ns;
+}
+
 static void matrix_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis)
 {
     struct wait_matrix *matrix = &analysis->matrix;
@@ -117,25 +166,30 @@ static void matrix_write(const struct measure_input *input, const struct measure
     matrix->group_size = (input->n_ranks + MATRIX_GROUPS_MAX - 1) / MATRIX_GROUPS_MAX;
     matrix->n_groups = matrix->group_size ? (input->n_ranks + matrix->group_size - 1) / matrix->group_size : 0;
     matrix->ns = arena_array(&analysis->arena, double, (size_t)matrix->n_groups * matrix->n_groups + 1);
-    double *blamed = arena_array(&scratch, double, matrix->n_groups + 1);
+    struct shared_out shared;
+    double **vectors[] = {&shared.waits, &shared.direct, &shared.others, &shared.rows, &shared.columns};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = arena_array(&scratch, double, matrix->n_groups + 1);
     for (size_t site = 0; site < input->classes->sites.n; site++)
         for (size_t i = 0; i < input->classes->sites.at[site].classes.n; i++) {
-            /* One class: its waiting by rank times its blame by rank. `blamed` is scratch, by group. */
             const struct path_class *class = input->classes->sites.at[site].classes.at[i];
             const struct sparse *blame = &measures->blames[site][i];
+            bool may_be_self = matrix->group_size > 1 || class->self_ns > 0;
             for (uint32_t group = 0; group < matrix->n_groups; group++)
-                blamed[group] = 0;
+                shared.waits[group] = shared.direct[group] = shared.others[group] = 0;
             for (size_t j = 0; j < blame->n; j++) {
                 uint32_t rank = key_rank(blame->at[j].key);
                 if (rank >= analysis->trace->n_ranks)
                     continue;
-                blamed[rank / matrix->group_size] += blame->at[j].ns;
+                bool is_direct = !(blame->at[j].key & KEY_LONG_TERM) && !may_be_self;
+                (is_direct ? shared.direct : shared.others)[rank / matrix->group_size] += blame->at[j].ns;
                 analysis->ranks[rank].caused_ns += blame->at[j].ns;
             }
-            for (size_t j = 0; class->waiting_ns > 0 && j < class->waits.n; j++) {
-                double *row = &matrix->ns[(size_t)(class->waits.at[j].key / matrix->group_size) * matrix->n_groups];
-                for (uint32_t group = 0; group < matrix->n_groups; group++)
-                    row[group] += blamed[group] * class->waits.at[j].ns / class->waiting_ns;
+            for (size_t j = 0; j < class->waits.n; j++)
+                shared.waits[class->waits.at[j].key / matrix->group_size] += class->waits.at[j].ns;
+            if (class->waiting_ns > 0) {
+                add_direct(matrix, &shared);
+                add_product(matrix, &shared, class->waiting_ns);
             }
         }
     arena_release(&scratch);

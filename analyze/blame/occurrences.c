@@ -216,6 +216,7 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     if ((double)occurrence->late_path.longest_ns >= MOST_SHARE * (double)wait->dur_ns)
         instance->in_one_go_ns += (double)wait->dur_ns;
     instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
+    instance->self_ns += wait->rank == wait->late_rank ? (double)wait->dur_ns : 0;
     instance->left_idle_ns += (double)wait->dur_ns * cpu_use_share(occurrences->classes->cpu_use, wait->begin_ns,
                                                                    wait->begin_ns + wait->dur_ns);
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);

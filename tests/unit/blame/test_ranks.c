@@ -112,9 +112,34 @@ static void a_call_reached_on_two_paths_is_one_step(void **state)
     scene_free(scene);
 }
 
+/* By turns rank 0 comes 300 us after rank 1, and rank 1 200 us after rank 0: one behaviour, and nobody waits for
+ * itself. */
+static void nobody_waits_for_itself(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    for (uint64_t i = 0, begin_us = 0; i < 20; i++, begin_us += 1200) {
+        scene_work(scene, 0, "solve", begin_us + (i % 2 ? 1000 : 1200));
+        scene_work(scene, 1, "solve", begin_us + (i % 2 ? 1200 : 900));
+        scene_collective(scene, 0, WW_ID_Barrier, TRACE_NONE, begin_us + 1200);
+        scene_collective(scene, 1, WW_ID_Barrier, TRACE_NONE, begin_us + 1200);
+    }
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(analysis->ranks[0].waiting_ns, 2000);
+    assert_us(analysis->ranks[1].waiting_ns, 3000);
+    assert_us(analysis->ranks[0].caused_ns, 3000);
+    assert_us(analysis->ranks[1].caused_ns, 2000);
+    assert_us(pair_ns(scene, 0, 0), 0);
+    assert_us(pair_ns(scene, 0, 1), 2000);
+    assert_us(pair_ns(scene, 1, 0), 3000);
+    assert_us(pair_ns(scene, 1, 1), 0);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_run_is_shared_out_by_rank),
+                                       cmocka_unit_test(nobody_waits_for_itself),
                                        cmocka_unit_test(a_call_reached_on_two_paths_is_one_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
