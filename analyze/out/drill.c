@@ -198,9 +198,10 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
     for (uint32_t i = 0; i < cause->n_partings; i++) {
         const struct parting *parting = &cause->partings[i];
         if (!i)
-            page_line(&drill->page,
-                      "%*sdecided in %s(), with the part of the difference in instructions:", DRILL_INDENT, "",
-                      label_brief(&drill->arena, parting->routine));
+            page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,
+                           arena_printf(&drill->arena,
+                                        "decided in %s(), with the part of the difference in instructions:",
+                                        label_brief(&drill->arena, parting->routine)));
         page_paragraph(&drill->page, DRILL_HANG, DRILL_DEEP,
                        arena_printf(&drill->arena, "%s   %s", amount_share(parting->share).text,
                                     explain_parting(&drill->arena, parting, "the others")));

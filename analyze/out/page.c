@@ -94,12 +94,34 @@ void page_line(struct page *page, const char *format, ...)
     arena_release(&scratch);
 }
 
+/* Takes the text, which is escaped, to pieces. */
+static void write_words(struct page *page, size_t hang, char *escaped)
+{
+    bool is_first = true;
+    for (char *word; (word = strsep(&escaped, " ")); is_first = false) {
+        if (!is_first && page->column + 1 + text_columns(word) > page->width) {
+            page_end(page);
+            page_tab(page, hang);
+        } else if (!is_first) {
+            page_tab(page, page->column + 1);
+        }
+        page_write(page, word);
+    }
+}
+
+void page_words(struct page *page, size_t hang, const char *text)
+{
+    struct arena scratch = {0};
+    write_words(page, hang, text_escape(&scratch, text));
+    arena_release(&scratch);
+}
+
 void page_piece(struct page *page, size_t hang, const char *format, ...)
 {
     struct arena scratch = {0};
     va_list args;
     va_start(args, format);
-    const char *piece = page_format(&scratch, format, args);
+    char *piece = page_format(&scratch, format, args);
     va_end(args);
     if (page->has_text) {
         if (page->column + PIECE_GAP + text_columns(piece) <= page->width)
@@ -108,26 +130,7 @@ void page_piece(struct page *page, size_t hang, const char *format, ...)
             page_end(page);
     }
     page_tab(page, hang);
-    page_write(page, piece);
-    arena_release(&scratch);
-}
-
-void page_words(struct page *page, size_t hang, const char *text)
-{
-    struct arena scratch = {0};
-    char *rest = text_escape(&scratch, text), *word;
-    bool is_first = true;
-    while ((word = strsep(&rest, " "))) {
-        size_t columns = text_columns(word);
-        if (!is_first && page->column + 1 + columns > page->width) {
-            page_end(page);
-            page_tab(page, hang);
-        } else if (!is_first) {
-            page_tab(page, page->column + 1);
-        }
-        page_write(page, word);
-        is_first = false;
-    }
+    write_words(page, hang, piece);
     arena_release(&scratch);
 }
 

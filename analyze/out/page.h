@@ -60,7 +60,8 @@ void page_right(struct page *page, size_t end, const char *text);
 void page_end(struct page *page);
 /* A whole line. */
 void page_line(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Puts a piece that stays together: after three blanks, or on a new line indented by `hang` when it does not fit. */
+/* Puts a piece that stays together: after three blanks, or on a new line indented by `hang` when it does not fit. One
+ * that is longer than a line is broken at blanks. */
 void page_piece(struct page *page, size_t hang, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Words, broken at blanks, on lines indented by `hang` but for the one that is begun already. */
 void page_words(struct page *page, size_t hang, const char *text);

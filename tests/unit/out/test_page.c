@@ -106,8 +106,9 @@ static void pieces_wrap_at_the_width(void **state)
     page_end(&capture.page);
     page_put(&capture.page, "ab");
     page_piece(&capture.page, 4, "c");
+    page_piece(&capture.page, 4, "longer than a line is");
     page_end(&capture.page);
-    capture_expect(&capture, "first   second\n    third piece\n    x\\x0ay\nab   c\n");
+    capture_expect(&capture, "first   second\n    third piece\n    x\\x0ay\nab   c\n    longer than a\n    line is\n");
 }
 
 static void paragraphs_break_at_blanks(void **state)
