@@ -117,7 +117,7 @@ static double cause_cost_error(const struct causes *causes, const struct cause_s
     const struct sparse *by_code = &sums->by_code;
     for (size_t i = sparse_find(by_code, atom_key(rank, 0)); i < by_code->n && key_rank(by_code->at[i].key) == rank;
          i++) {
-        double error = costs_error(causes->input->costs, rank, key_atom(by_code->at[i].key));
+        double error = causes_cost_error(causes, rank, key_atom(by_code->at[i].key));
         known_ns += error > 0 ? by_code->at[i].ns : 0;
         variance_ns2 += pow(error * by_code->at[i].ns, 2);
     }

@@ -3,6 +3,7 @@
 #pragma once
 #include "analyze/blame/causes.h"
 #include "analyze/steps/calltree.h"
+#include "analyze/steps/cpu_use.h"
 #include "analyze/blame/rollup.h"
 
 /* Waiting, and all that is known of it. */
@@ -37,7 +38,9 @@ struct causes {
     struct steps *steps;
     struct placing placing;
     struct rollup rollup;
-    struct sparse busy_code;     /* computing time by (rank, code place) */
+    struct sparse busy_code;  /* computing time by (rank, code place) */
+    const struct crew *crews; /* by rank */
+    struct arena arena;
     VEC(struct cause_sums) sums; /* by cause in rollup */
     VEC(bool) is_inside;         /* by node in rollup: it lies in the code that names its cause */
     VEC(struct own) own;         /* by node */
@@ -48,5 +51,7 @@ struct causes {
                                     there is one for each rank */
 };
 
+/* The relative error of what one execution of a place takes on a process, of its time there. After busy_code. */
+double causes_cost_error(const struct causes *causes, uint32_t rank, uint32_t place);
 /* The program's causes and the machine's row, into the analysis. */
 void causes_write(struct causes *causes);

@@ -122,6 +122,33 @@ static void sum_sides(const struct sparse *from, uint32_t place, double *late, d
             *(from->at[i].key & KEY_WAITING ? others : late) += from->at[i].ns;
 }
 
+/*
+ * Threads may run a place while the main thread is inside MPI, or without a CPU. That is no time of the process in the
+ * place, but the executions are the process's. It shows where more threads were seen there at a time than can be on a
+ * CPU at once: then this returns how many, else 0.
+ */
+static double threads_beyond(const struct causes *causes, uint32_t rank, uint32_t place)
+{
+    const struct crew *crew = &causes->crews[rank];
+    if (crew->n_threads < 2)
+        return 0;
+    double process_ns = fmax(sparse_get(&causes->busy_code, atom_key(rank, place)), 1);
+    double at_a_time = costs_sampled_ns(causes->input->costs, rank, place) / process_ns;
+    return at_a_time > MORE_THREADS * crew->n_at_once ? at_a_time : 0;
+}
+
+double causes_cost_error(const struct causes *causes, uint32_t rank, uint32_t place)
+{
+    double error = costs_error(causes->input->costs, rank, place), beyond = threads_beyond(causes, rank, place);
+    return beyond > 0 ? error + log(beyond) / SAME_DEVIATIONS : error;
+}
+
+/* Of a class: over the run the time of a place may be off by as much as threads are too many, in one class by more. */
+static double class_cost_error(const struct causes *causes, uint32_t rank, uint32_t place)
+{
+    return threads_beyond(causes, rank, place) > 0 ? HUGE_VAL : costs_error(causes->input->costs, rank, place);
+}
+
 static double share_of_work(const struct causes *causes, const struct path_class *class,
                             const struct class_counts *counts, uint32_t place)
 {
@@ -141,7 +168,7 @@ static double share_of_work(const struct causes *causes, const struct path_class
         if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || key->id != place)
             continue;
         bool is_late = !(term->key & KEY_WAITING);
-        double error_ns = term->ns * costs_error(causes->input->costs, key_rank(term->key), place);
+        double error_ns = term->ns * class_cost_error(causes, key_rank(term->key), place);
         *(is_late ? &at.late.ns : &at.others.ns) += term->ns;
         *(is_late ? &at.late_variance : &at.others_variance) += error_ns * error_ns;
     }
@@ -418,6 +445,7 @@ static void causes_release(struct causes *causes)
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->busy_code);
+    arena_release(&causes->arena);
     rollup_release(&causes->rollup);
     placing_release(&causes->placing);
 }
@@ -427,16 +455,17 @@ void causes_find(const struct causes_input *input)
     struct causes causes = {.input = input, .steps = input->sites->steps};
     placing_begin(&causes.placing, input->sites, input->survey);
     causes_roll_up(&causes);
+    causes.crews = crews_of(input->analysis->trace, &causes.arena);
+    const struct sparse *times = &input->measures->times;
+    for (size_t i = 0; i < times->n; i++)
+        causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
+    sparse_pack(&causes.busy_code);
     const struct classes *classes = causes.input->classes;
     for (uint32_t site = 0; site < causes.input->analysis->n_sites; site++) {
         uint32_t at = causes.input->measures->site_order[site];
         for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
             causes_collect_class(&causes, site, at, i);
     }
-    const struct sparse *times = &input->measures->times;
-    for (size_t i = 0; i < times->n; i++)
-        causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
-    sparse_pack(&causes.busy_code);
     causes_add_noise(&causes);
     causes_add_critical(&causes);
     causes_write(&causes);

@@ -329,11 +329,14 @@ static const char *explain_cost(struct arena *arena, const struct crowd *late, c
         is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(&late->each[i], &others->mean));
     }
     cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
+    double least = cost.mean * exp(-doubt);
+    bool is_vague = doubt > VAGUE_DOUBT, is_dearer = is_told && cost.mean > 1;
+    if (is_vague && (!is_told || (is_dearer && least < NOTABLY_LONGER)))
+        return arena_printf(arena, "%s at a cost that is not known well enough to compare", each);
     if (!is_told)
-        return doubt > VAGUE_DOUBT ? arena_printf(arena, "%s at a cost that is not known well enough to compare", each)
-                                   : NULL;
-    if (doubt > VAGUE_DOUBT && cost.mean > 1)
-        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, fmax(1, cost.mean * exp(-doubt))));
+        return NULL;
+    if (is_vague && is_dearer)
+        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, least));
     return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give_or_take(arena, doubt));
 }
 

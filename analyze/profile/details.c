@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/details.h"
 #include "analyze/constants/constants.h"
+#include "analyze/steps/cpu_use.h"
 #include "analyze/waits/matching.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
@@ -103,7 +104,7 @@ void file_use_add_to_causes(const struct file_use *use, struct sites *sites, str
 struct teams {
     struct sparse sampled;
     struct map is_shared;
-    uint32_t *n_threads; /* by rank: as many as it had at once, at most */
+    const struct crew *crews; /* by rank */
 };
 
 static uint64_t team_key(uint32_t place, uint32_t rank)
@@ -126,27 +127,24 @@ static void teams_gather(struct teams *teams, struct sites *sites, const struct 
     sparse_pack(&teams->sampled);
 }
 
-double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_threads)
+double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_once)
 {
-    bool fits = computing_ns > 0 && sampled_ns <= MORE_THREADS * n_threads * computing_ns;
-    return fits ? fmin(sampled_ns / computing_ns, n_threads) : 0;
+    bool fits = computing_ns > 0 && sampled_ns <= MORE_THREADS * n_at_once * computing_ns;
+    return fits ? fmin(sampled_ns / computing_ns, n_at_once) : 0;
 }
 
 static void count_threads(const struct teams *teams, uint32_t place, struct cause_rank *ranks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         ranks[i].threads = threads_at_a_time(sparse_get(&teams->sampled, team_key(place, ranks[i].rank)),
-                                             ranks[i].computing_ns, teams->n_threads[ranks[i].rank]);
+                                             ranks[i].computing_ns, teams->crews[ranks[i].rank].n_at_once);
 }
 
 void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
 {
     const struct trace *trace = analysis->trace;
     struct arena arena = {0};
-    struct teams teams = {.n_threads = arena_array(&arena, uint32_t, trace->n_ranks + 1)};
-    for (uint32_t i = 0; i < trace->n_locations; i++)
-        if (trace->locations[i].rank < trace->n_ranks)
-            teams.n_threads[trace->locations[i].rank]++;
+    struct teams teams = {.crews = crews_of(trace, &arena)};
     teams_gather(&teams, sites, survey);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];

@@ -36,10 +36,10 @@ void file_use_release(struct file_use *use);
  * process spent there, tell how many ran it at a time.
  */
 
-/* Of a place in which all threads of a process, n_threads, were sampled for so long, and in which the process itself
- * was for so long. 0 = unknown: where more of them would share it than there are, a thread ran there while the main
- * thread computed elsewhere. */
-double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_threads);
+/* Of a place in which all threads of a process were sampled for so long, n_at_once of which can be on a CPU at once,
+ * and in which the process itself was for so long. 0 = unknown: where more of them would share it, a thread ran there
+ * while the main thread computed elsewhere, was inside MPI or had no CPU. */
+double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_once);
 /* Adds the number of threads to the ranks of every cause that is a place in the code where threads without MPI calls
  * were seen. Causes and steps are complete. */
 void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);

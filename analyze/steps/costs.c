@@ -795,6 +795,18 @@ void costs_place_work(struct costs *costs, const struct sparse *bins, struct spa
     sparse_release(&spread);
 }
 
+double costs_sampled_ns(const struct costs *costs, uint32_t rank, uint32_t place)
+{
+    double sampled_ns = 0;
+    if (rank >= costs->n_ranks)
+        return 0;
+    struct place_steps steps = steps_of_place(&costs->ranks[rank].steps, place);
+    for (size_t i = 0; i < steps.n; i++)
+        if (steps_key(costs->sites->steps, (uint32_t)steps.at[i].key)->state == STEP_COMPUTING)
+            sampled_ns += steps.at[i].ns;
+    return sampled_ns;
+}
+
 double costs_error(const struct costs *costs, uint32_t rank, uint32_t place)
 {
     const struct rank_costs *at = rank < costs->n_ranks ? &costs->ranks[rank] : NULL;

@@ -102,6 +102,8 @@ bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *
  * code which is not counted, as far as the number of calls tells. Bins are packed, by (KEY_ flags and rank; counter or
  * frame); adds (the same; place) with its work to `out`, packed. After the fit. */
 void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);
+/* For how long the threads of a process, all together, were sampled computing in a place in which work was counted. */
+double costs_sampled_ns(const struct costs *costs, uint32_t rank, uint32_t place);
 /* The relative standard error of a place's cost on a process. One that shares a column is known by its samples alone; 0
  * where nothing was counted. */
 double costs_error(const struct costs *costs, uint32_t rank, uint32_t place);

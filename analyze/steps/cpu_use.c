@@ -42,6 +42,19 @@ static double count_at_once(const struct trace *trace)
     return n_at_once;
 }
 
+struct crew *crews_of(const struct trace *trace, struct arena *arena)
+{
+    struct crew *crews = arena_array(arena, struct crew, trace->n_ranks + 1);
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].rank < trace->n_ranks)
+            crews[trace->locations[i].rank].n_threads++;
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+        uint32_t n_cpus = trace->processes ? trace->processes[rank].cpus.n : 0, n = crews[rank].n_threads;
+        crews[rank].n_at_once = n_cpus && n_cpus < n ? n_cpus : n;
+    }
+    return crews;
+}
+
 void cpu_use_begin(struct cpu_use *use, const struct trace *trace)
 {
     double n_at_once = trace->processes ? count_at_once(trace) : trace->n_ranks;

@@ -21,6 +21,14 @@
 
 enum { CPU_USE_PARTS = 4096 };
 
+/* The threads of a rank, and how many of them can be on a CPU at once, by the CPUs that they may use. */
+struct crew {
+    uint32_t n_threads, n_at_once;
+};
+
+/* By rank, in the arena. */
+struct crew *crews_of(const struct trace *trace, struct arena *arena);
+
 struct cpu_use {
     const struct trace *trace;
     double n_at_once;       /* C; 0 = no fewer than ranks */
