@@ -19,7 +19,7 @@ enum step_what {
     WHAT_PATH,  /* id: call path of user regions (foreign archives) */
     WHAT_SITE,  /* id: MPI call site */
     WHAT_GAP,   /* id: pair of MPI call sites; the code between them, of which nothing else is known */
-    WHAT_START, /* before the first event of a process */
+    WHAT_START, /* before the first event of a process (0), or of a thread (1) */
     WHAT_OFF,   /* while the program had switched recording off */
     WHAT_CLOCK, /* effects seen before their causes */
     WHAT_WAIT,  /* in a wait that was not over, and of which it is not known yet what ended it */

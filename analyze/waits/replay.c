@@ -243,7 +243,7 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
         vector_scale(&call->before, 1 - before);
         vector_scale(&call->counts, 1 - before);
     } else {
-        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
+        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 1, TRACE_NONE);
         sparse_add(&call->before, atom_key(lane->rank, step), since_ns - own_ns);
     }
 }
