@@ -164,15 +164,20 @@ static void table_measure(struct page_table *table, size_t room)
         size_t title = text_columns(table->columns[c].title);
         widths[c] = title > widths[c] ? title : widths[c];
         total += widths[c] + GAP;
-        bool is_text = table->columns[c].align != PAGE_RIGHT;
-        if (is_text && (table->columns[widest].align == PAGE_RIGHT || widths[c] > widths[widest]))
-            widest = c;
     }
     total -= GAP;
-    if (total > room) {
-        size_t excess = total - room, least = 12;
-        widths[widest] = widths[widest] > excess + least ? widths[widest] - excess : least;
+    for (unsigned c = 0; c < table->n_columns; c++) {
+        bool is_drawn = table->columns[c].align == PAGE_DRAWN, is_text = table->columns[c].align != PAGE_RIGHT;
+        if (is_drawn && widths[c] && total > room) {
+            total -= widths[c] + GAP;
+            widths[c] = 0;
+        } else if (is_text && (table->columns[widest].align == PAGE_RIGHT || widths[c] > widths[widest])) {
+            widest = c;
+        }
     }
+    size_t excess = total > room ? total - room : 0, least = 12;
+    if (excess && widths[widest] > least)
+        widths[widest] = widths[widest] > excess + least ? widths[widest] - excess : least;
 }
 
 /* A line, and more below it as long as some cell that wraps has a rest. Blanks that a cell begins with are its depth:

@@ -70,15 +70,16 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
 
 /*
  * A table: columns are data, and whoever prints it puts the cells in first, row by row, because all of them decide the
- * widths. Where the table would be wider than the page, the widest column of text gives way: it is cut, or goes on
- * below the row (PAGE_WRAP). A column in which no cell says anything is left out.
+ * widths. Where the table would be wider than the page, what is drawn is left out (PAGE_DRAWN), and then the widest
+ * column of text gives way: it is cut, or goes on below the row (PAGE_WRAP). A column in which no cell says anything is
+ * left out.
  *     struct page_table table = {.columns = columns, .n_columns = 2};
  *     for (...) { page_cell(&table, "%s", name); page_cell(&table, "%u", n); }
  *     page_table(&page, &table);
  */
 struct page_column {
     const char *title;
-    enum { PAGE_LEFT, PAGE_WRAP, PAGE_RIGHT } align;
+    enum { PAGE_LEFT, PAGE_WRAP, PAGE_RIGHT, PAGE_DRAWN } align;
     enum style style;
 };
 struct page_table {

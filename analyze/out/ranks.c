@@ -108,7 +108,7 @@ static bool has_one_host(const struct ranks *ranks)
     return true;
 }
 
-/* `order`: of the rows. */
+/* `order`: of the rows. Below them, what the letters of the bars mean, if there was room for any. */
 static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_most)
 {
     static const struct page_column columns[] = {
@@ -116,8 +116,8 @@ static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_mo
         {"computing", PAGE_RIGHT, STYLE_PLAIN},     {"waiting", PAGE_RIGHT, STYLE_PLAIN},
         {"transfer", PAGE_RIGHT, STYLE_PLAIN},      {"in MPI", PAGE_RIGHT, STYLE_PLAIN},
         {"descheduled", PAGE_RIGHT, STYLE_PLAIN},   {"blocked", PAGE_RIGHT, STYLE_PLAIN},
-        {"recording off", PAGE_RIGHT, STYLE_PLAIN}, {"already ended", PAGE_RIGHT, STYLE_PLAIN},
-        {"made wait", PAGE_RIGHT, STYLE_PLAIN},     {"its time", PAGE_LEFT, STYLE_PLAIN},
+        {"recording off", PAGE_RIGHT, STYLE_PLAIN}, {"ended", PAGE_RIGHT, STYLE_PLAIN},
+        {"made wait", PAGE_RIGHT, STYLE_PLAIN},     {"its time", PAGE_DRAWN, STYLE_PLAIN},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     bool one_host = has_one_host(ranks);
@@ -136,9 +136,17 @@ static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_mo
                   caused_ns > 0 && row->n > 1 ? " each" : "");
         page_cell(&table, "%s", state_bar(&ranks->arena, row));
     }
-    page_table(&ranks->page, &table);
+    page_table_begin(&ranks->page, &table);
+    for (size_t i = 0; i < n_rows; i++)
+        page_table_row(&ranks->page, &table, i);
+    bool has_bars = table.widths[table.n_columns - 1] > 0;
+    page_table_end(&table);
     if (n_rows < ranks->rows.n)
         page_line(&ranks->page, "and %zu more rows (--all)", ranks->rows.n - n_rows);
+    page_paragraph(
+        &ranks->page, 0, 0,
+        arena_printf(&ranks->arena, "%smade wait: waiting of others that is blamed on the rank",
+                     has_bars ? "c computing, w waiting, t transfer, m inside MPI, d descheduled, b blocked; " : ""));
 }
 
 /* "rank 3", or "ranks 8-15" of a group. */
@@ -204,10 +212,6 @@ void report_ranks(FILE *out, const struct analysis *analysis, const struct repor
     for (size_t i = 0; i < ranks.rows.n && analysis->trace->n_ranks > MATRIX_MOST; i++)
         caused_ns[i] = ranks.rows.at[i].caused_ns / ranks.rows.at[i].n;
     print_rows(&ranks, order_falling(&ranks.arena, caused_ns, (uint32_t)ranks.rows.n), n_most);
-    page_paragraph(
-        &ranks.page, 0, 0,
-        "c computing, w waiting, t transfer, m inside MPI, d descheduled, b blocked; made wait: waiting of others that "
-        "is blamed on the rank");
     if (analysis->waiting_ns > 0) {
         page_end(&ranks.page);
         if (analysis->matrix.n_groups <= MATRIX_MOST)

@@ -237,6 +237,24 @@ static void tables_wrap_and_leave_out_silent_columns(void **state)
                              "  row 1\n");
 }
 
+static void what_is_drawn_makes_room_for_text(void **state)
+{
+    (void)state;
+    static const struct page_column drawn[] = {
+        {"name", PAGE_LEFT, STYLE_PLAIN}, {"n", PAGE_RIGHT, STYLE_PLAIN}, {"bar", PAGE_DRAWN, STYLE_PLAIN}};
+    static const char *const texts[] = {"name   n\nalpha  1\n", "name   n  bar\nalpha  1  ########\n"};
+    for (int is_wide = 0; is_wide < 2; is_wide++) {
+        struct capture capture;
+        struct page_table table = {.columns = drawn, .n_columns = 3};
+        capture_start(&capture, is_wide ? 18 : 17);
+        page_cell(&table, "alpha");
+        page_cell(&table, "1");
+        page_cell(&table, "########");
+        page_table(&capture.page, &table);
+        capture_expect(&capture, texts[is_wide]);
+    }
+}
+
 /* What is inside a loop is two blanks deeper than the loop: a rest must not look like a row that is less deep. */
 static void what_wraps_stays_as_deep_as_it_begins(void **state)
 {
@@ -306,6 +324,7 @@ int main(void)
         cmocka_unit_test(tables_align_and_cut),
         cmocka_unit_test(text_wraps_at_blanks_then_behind_commas_and_colons),
         cmocka_unit_test(tables_wrap_and_leave_out_silent_columns),
+        cmocka_unit_test(what_is_drawn_makes_room_for_text),
         cmocka_unit_test(what_wraps_stays_as_deep_as_it_begins),
         cmocka_unit_test(styles_take_no_room_and_only_where_there_is_colour),
         cmocka_unit_test(bars_are_as_long_as_their_share),

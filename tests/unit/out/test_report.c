@@ -704,8 +704,8 @@ static void ranks_that_have_ended_are_told_from_recording_off(void **state)
     FILE *out = open_memstream(&text, &size);
     report_ranks(out, &f->analysis, &(struct report_options){.width = 100});
     fclose(out);
-    expect_in(text, "computing  recording off  already ended");
-    expect_in(text, "rank 0       75 %                          25 %");
+    expect_in(text, "computing  recording off  ended");
+    expect_in(text, "rank 0       75 %                  25 %");
     expect_in(text, "rank 1       75 %           25 %");
     free(text);
 }
