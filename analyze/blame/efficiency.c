@@ -159,6 +159,29 @@ static void add_product(struct wait_matrix *matrix, const struct shared_out *sha
             matrix->ns[(size_t)i * n + k] += shared->waits[i] * shared->others[k] / waiting_ns;
 }
 
+static void add_class(struct analysis *analysis, const struct path_class *class, const struct sparse *blame,
+                      const struct shared_out *shared)
+{
+    struct wait_matrix *matrix = &analysis->matrix;
+    bool may_be_self = matrix->group_size > 1 || class->self_ns > 0;
+    for (uint32_t group = 0; group < matrix->n_groups; group++)
+        shared->waits[group] = shared->direct[group] = shared->others[group] = 0;
+    for (size_t i = 0; i < blame->n; i++) {
+        uint32_t rank = key_rank(blame->at[i].key);
+        if (rank >= analysis->trace->n_ranks)
+            continue;
+        bool is_direct = !(blame->at[i].key & KEY_LONG_TERM) && !may_be_self;
+        (is_direct ? shared->direct : shared->others)[rank / matrix->group_size] += blame->at[i].ns;
+        analysis->ranks[rank].caused_ns += blame->at[i].ns;
+    }
+    for (size_t i = 0; i < class->waits.n; i++)
+        shared->waits[class->waits.at[i].key / matrix->group_size] += class->waits.at[i].ns;
+    if (class->waiting_ns > 0) {
+        add_direct(matrix, shared);
+        add_product(matrix, shared, class->waiting_ns);
+    }
+}
+
 static void matrix_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis)
 {
     struct wait_matrix *matrix = &analysis->matrix;
@@ -166,32 +189,14 @@ static void matrix_write(const struct measure_input *input, const struct measure
     matrix->group_size = (input->n_ranks + MATRIX_GROUPS_MAX - 1) / MATRIX_GROUPS_MAX;
     matrix->n_groups = matrix->group_size ? (input->n_ranks + matrix->group_size - 1) / matrix->group_size : 0;
     matrix->ns = arena_array(&analysis->arena, double, (size_t)matrix->n_groups * matrix->n_groups + 1);
-    struct shared_out shared;
-    double **vectors[] = {&shared.waits, &shared.direct, &shared.others, &shared.rows, &shared.columns};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = arena_array(&scratch, double, matrix->n_groups + 1);
+    const struct shared_out shared = {.waits = arena_array(&scratch, double, matrix->n_groups + 1),
+                                      .direct = arena_array(&scratch, double, matrix->n_groups + 1),
+                                      .others = arena_array(&scratch, double, matrix->n_groups + 1),
+                                      .rows = arena_array(&scratch, double, matrix->n_groups + 1),
+                                      .columns = arena_array(&scratch, double, matrix->n_groups + 1)};
     for (size_t site = 0; site < input->classes->sites.n; site++)
-        for (size_t i = 0; i < input->classes->sites.at[site].classes.n; i++) {
-            const struct path_class *class = input->classes->sites.at[site].classes.at[i];
-            const struct sparse *blame = &measures->blames[site][i];
-            bool may_be_self = matrix->group_size > 1 || class->self_ns > 0;
-            for (uint32_t group = 0; group < matrix->n_groups; group++)
-                shared.waits[group] = shared.direct[group] = shared.others[group] = 0;
-            for (size_t j = 0; j < blame->n; j++) {
-                uint32_t rank = key_rank(blame->at[j].key);
-                if (rank >= analysis->trace->n_ranks)
-                    continue;
-                bool is_direct = !(blame->at[j].key & KEY_LONG_TERM) && !may_be_self;
-                (is_direct ? shared.direct : shared.others)[rank / matrix->group_size] += blame->at[j].ns;
-                analysis->ranks[rank].caused_ns += blame->at[j].ns;
-            }
-            for (size_t j = 0; j < class->waits.n; j++)
-                shared.waits[class->waits.at[j].key / matrix->group_size] += class->waits.at[j].ns;
-            if (class->waiting_ns > 0) {
-                add_direct(matrix, &shared);
-                add_product(matrix, &shared, class->waiting_ns);
-            }
-        }
+        for (size_t i = 0; i < input->classes->sites.at[site].classes.n; i++)
+            add_class(analysis, input->classes->sites.at[site].classes.at[i], &measures->blames[site][i], &shared);
     arena_release(&scratch);
 }
 
