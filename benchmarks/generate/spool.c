@@ -82,9 +82,27 @@ static void put_definitions(struct process *process)
     }
 }
 
+static void put_header(struct process *process, uint64_t n_calls)
+{
+    union {
+        struct ww_header header;
+        uint8_t bytes[WW_HEADER_BYTES];
+    } block = {.bytes = {0}};
+    block.header = (struct ww_header){.magic = WW_MAGIC,
+                                      .version = WW_FORMAT_VERSION,
+                                      .header_bytes = WW_HEADER_BYTES,
+                                      .kind = WW_KIND_EVENTS,
+                                      .n_ranks = 1,
+                                      .start_ns = 1,
+                                      .n_calls = n_calls,
+                                      .end_ns = UINT32_MAX,
+                                      .end_how = WW_END_FINALIZE};
+    fwrite(&block, sizeof block, 1, process->spool);
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t n_calls = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
+    uint64_t n_steps = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000) / STEP_CALLS;
     char dir[4096], path[4096 + 16];
     if (argc < 2) {
         fprintf(stderr, "usage: generate_spool RUN [CALLS]\n");
@@ -97,22 +115,9 @@ int main(int argc, char **argv)
         error("cannot write %s: %s must not be there yet", path, argv[1]);
         return 1;
     }
-    union {
-        struct ww_header header;
-        uint8_t bytes[WW_HEADER_BYTES];
-    } first = {.bytes = {0}};
-    first.header = (struct ww_header){.magic = WW_MAGIC,
-                                      .version = WW_FORMAT_VERSION,
-                                      .header_bytes = WW_HEADER_BYTES,
-                                      .kind = WW_KIND_EVENTS,
-                                      .n_ranks = 1,
-                                      .start_ns = 1,
-                                      .n_calls = n_calls / STEP_CALLS * STEP_CALLS,
-                                      .end_ns = UINT32_MAX,
-                                      .end_how = WW_END_FINALIZE};
-    fwrite(&first, sizeof first, 1, process.spool);
+    put_header(&process, n_steps * STEP_CALLS);
     put_definitions(&process);
-    for (uint64_t i = 0; i < n_calls / STEP_CALLS; i++)
+    for (uint64_t i = 0; i < n_steps; i++)
         step(&process);
     bool has_failed = ferror(process.spool);
     has_failed |= fclose(process.spool) != 0;
