@@ -535,8 +535,14 @@ bool machine_has_most(const struct analysis *analysis)
 
 const char *machine_next(struct arena *arena, const struct analysis *analysis)
 {
-    return machine_has_most(analysis) && machine_is_short(arena, analysis)
-               ? "give each rank a CPU of its own that nobody else uses, and record again: what the program itself "
-                 "does is the smaller part here"
-               : NULL;
+    bool has_teams = false;
+    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++)
+        has_teams |= analysis->machine.hosts[i].n_busy_threads > analysis->machine.hosts[i].n_ranks;
+    if (!machine_has_most(analysis) || !machine_is_short(arena, analysis))
+        return NULL;
+    return has_teams ? "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to "
+                       "fewer: mpirun --bind-to none, or --map-by slot:pe=N), or use fewer threads, and record again: "
+                       "what the program itself does is the smaller part here"
+                     : "give each rank a CPU of its own that nobody else uses, and record again: what the program "
+                       "itself does is the smaller part here";
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of very many threads that call MPI.
+"""Programs of very many threads.
 
 All at the same time: the archive is left to the report, which the closing line says, and the report makes it.
 One after the other: they share files, so that the archive is made at once and all calls are in it.
 More than there is room for: whoever is told something is told that calls are missing, and how many.
+Threads that compute beside the main thread, each for a moment: the rank has more busy threads than CPUs.
 
     many_threads.py BUILD_DIR
 """
@@ -55,6 +56,9 @@ def main():
     run = Run(["--limit", "4m"], "200", "together")
     lost = re.search(r"([0-9,]+) RECORDS LOST", run.said)
     check(lost and run.report["lost"] > 0 and run.calls + run.report["lost"] >= 200, "no room", run.said, run.report["lost"], run.calls)
+    run = Run([], "40", "compute")
+    host = run.report["machine"]["hosts"][0]
+    check(host["busy_threads"] == 2 and host["large_teams"] == [0], "busy for a moment", host)
 
 
 main()
