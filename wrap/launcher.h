@@ -29,17 +29,38 @@ static inline bool launcher_is_first_rank(void)
         (const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
 }
 
-/* How many it started; 0 = there is none. */
-static inline unsigned launcher_n_processes(void)
+/* What the first variable says that has a number above zero; 0 = none does. */
+static inline unsigned launcher_says_how_many(const char *const *names)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *number = getenv(names[i]);
+    for (; *names; names++) {
+        const char *number = getenv(*names);
         long n = number ? strtol(number, NULL, 10) : 0;
         if (n > 0)
             return n < 1 << 30 ? (unsigned)n : 1 << 30;
     }
     return 0;
+}
+
+/* How many it started; 0 = there is none. */
+static inline unsigned launcher_n_processes(void)
+{
+    return launcher_says_how_many(
+        (const char *const[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL});
+}
+
+/* True where it tells that some of them are on other nodes. */
+static inline bool launcher_has_other_nodes(void)
+{
+    unsigned n_here =
+        launcher_says_how_many((const char *const[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL});
+    return n_here ? n_here < launcher_n_processes()
+                  : launcher_says_how_many((const char *const[]){"SLURM_STEP_NUM_NODES", NULL}) > 1;
+}
+
+/* Whether its processes are to use Open MPI, or MPICH. */
+static inline bool launcher_is_of_open_mpi(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK");
 }
 
 static inline bool launcher_is_first_on_node(void)

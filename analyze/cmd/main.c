@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/program.h"
+#include "analyze/trace/helpers.h"
+#include "analyze/trace/nodes.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
 #include <errno.h>
@@ -325,6 +327,25 @@ static bool is_first_to_fail(void)
     return claim != LAUNCHER_TAKEN;
 }
 
+/* Whether this process is the one that does what need not be done twice. Another may serve it first, and has nothing
+ * more to do then. */
+static bool is_one_to_work(void)
+{
+    char program[PATH_MAX];
+    const char *name = launcher_is_of_open_mpi() ? "whywait-meet" : "whywait-meet-mpich";
+    if (!launcher_has_other_nodes() || !installation_find(name, program))
+        return launcher_is_first_rank();
+    enum nodes_role role = nodes_meet(program);
+    if (role == NODES_LATE)
+        die("some processes on other nodes do not answer; is the tool, with %s, the same on all of them? Start it on "
+            "one "
+            "node, or without a launcher",
+            launcher_is_of_open_mpi() ? "Open MPI" : "MPICH");
+    if (role == NODES_FAR)
+        helpers_serve();
+    return role == NODES_FIRST;
+}
+
 int main(int argc, char **argv)
 {
     if (launcher_n_processes() > 1)
@@ -341,7 +362,7 @@ int main(int argc, char **argv)
     const struct command *command = command_find(name);
     if (!command)
         die_of_command(argv[1]);
-    if (command->is_done_once && !launcher_is_first_rank())
+    if (command->is_done_once && !is_one_to_work())
         return 0;
     int status = command->run(argc - 1, argv + 1);
     if ((fflush(stdout) || ferror(stdout)) && status == 0)

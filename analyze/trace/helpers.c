@@ -6,6 +6,8 @@
  * plays them from there, and the helper has nothing more to do.
  */
 #include "analyze/trace/helpers.h"
+#include "analyze/trace/far.h"
+#include "analyze/trace/nodes.h"
 #include "analyze/trace/otf2_reader.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
@@ -30,15 +32,6 @@ enum { BLOCKS = 64, BLOCK_BYTES = 128 << 10, BLOCK_BINS = 4096, PAGE = 4096 };
 /* What is said on the socket. */
 enum { BLOCK_FULL = 'f', BLOCK_FREE = 'e', READ_AGAIN = 'a' };
 
-struct block {
-    uint64_t n_records; /* that were read for these events */
-    size_t n_bytes;
-    bool is_last;     /* of this reading */
-    uint32_t damaged; /* after these events, the records of this location cannot be read on; TRACE_NONE = of none */
-    uint64_t damaged_raw_ns;
-    unsigned char bytes[];
-};
-
 struct helper {
     pid_t pid; /* 0 = it is not needed any more */
     int socket;
@@ -49,9 +42,12 @@ struct helper {
     uint64_t n_used; /* blocks, filled or read in this reading */
     struct block *block;
     size_t at; /* in its bytes */
+    int far;   /* the connection to one on another node, for which it takes in blocks; -1 = it reads itself */
     /* In the helper. */
-    uint64_t now_ns; /* of the last event */
-    uint32_t n_free; /* of the blocks */
+    uint64_t now_ns;   /* of the last event */
+    uint32_t n_free;   /* of the blocks */
+    bool is_far;       /* this is the one on another node: it has one block, and `socket` is the connection */
+    uint32_t n_shapes; /* of the code, that have been sent */
     /* In the process that asked for it. */
     bool is_kept; /* what is read stays in the blocks, as far as there are any for it */
     bool is_over; /* all of this reading has been read */
@@ -104,13 +100,21 @@ static void block_begin(struct helper *helper)
     helper->block->damaged = TRACE_NONE;
 }
 
+/* To the process that takes in what this one reads on another node. The block is free again. */
+static bool block_send(struct helper *helper)
+{
+    helper->n_used = 0;
+    helper->n_free++;
+    return far_send_block(helper->socket, helper->block, helper->code, &helper->n_shapes);
+}
+
 static void block_end(struct helper *helper, struct archive_reader *archive, bool is_last)
 {
     helper->block->n_records = archive->trace->meter.n_done;
     helper->block->n_bytes = helper->at;
     helper->block->is_last = is_last;
     archive->trace->meter.n_done = 0;
-    if (!say(helper, BLOCK_FULL))
+    if (!(helper->is_far ? block_send(helper) : say(helper, BLOCK_FULL)))
         _exit(0);
     if (!is_last)
         block_begin(helper);
@@ -168,25 +172,83 @@ static void read_all(struct helper *helper, struct archive_reader *archive)
     block_end(helper, archive, true);
 }
 
-_Noreturn static void help(struct helper *helper, struct archive_reader *archive, uint32_t number, uint32_t n)
+/* A pager sees the end when nobody holds its pipe. */
+static void go_nowhere(int from)
 {
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); /* a pager sees the end when nobody holds its pipe */
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0)
-        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, from);
+}
+
+_Noreturn static void help(struct helper *helper, struct archive_reader *archive)
+{
     launcher_leave_core();
-    for (uint32_t i = 0; i < number; i++)
-        close(archive->helpers.at[i].socket);
-    archive->helpers.n = 0;
-    archive->dealt = number;
-    archive->n_dealt = n;
     tape_discard(&archive->tape); /* of all locations */
     archive->trace->meter = (struct meter){.is_silent = true};
-    helper->n_free = BLOCKS;
     for (;;) {
         read_all(helper, archive);
         while (hear(helper) == BLOCK_FREE)
             continue;
     }
+}
+
+/* On another node. */
+
+_Noreturn static void help_from_far(int socket, const struct nodes_file *file)
+{
+    struct far_task task;
+    struct nodes_file here;
+    struct trace *trace = nodes_look_at(file->path, &here) && !memcmp(&here, file, sizeof here)
+                              ? trace_open_for_another(file->path)
+                              : NULL;
+    struct archive_reader *archive = trace ? (struct archive_reader *)trace->source : NULL;
+    if (!trace || !nodes_agree(socket) || !far_receive_task(socket, &task, archive))
+        _exit(0);
+    struct helper helper = {.socket = socket,
+                            .is_far = true,
+                            .block_bytes = task.block_bytes,
+                            .most_bins = task.most_bins,
+                            .n_free = 1,
+                            .code = calloc(1, sizeof *helper.code),
+                            .blocks = calloc(1, task.block_bytes)};
+    if (!helper.code || !helper.blocks)
+        err_out_of_memory(task.block_bytes);
+    help(&helper, archive);
+}
+
+void helpers_serve(void)
+{
+    struct nodes_file file;
+    int socket;
+    go_nowhere(STDERR_FILENO); /* what there is to tell, the first one tells */
+    if ((socket = nodes_serve(&file)) >= 0)
+        help_from_far(socket, &file);
+}
+
+/* Puts what is read there where a helper of this node would. */
+_Noreturn static void help_as_far(struct helper *helper, const struct archive_reader *archive)
+{
+    const struct far_task task = {.block_bytes = helper->block_bytes,
+                                  .dealt = archive->dealt,
+                                  .n_dealt = archive->n_dealt,
+                                  .most_bins = helper->most_bins};
+    bool is_there = far_send_task(helper->far, task, archive);
+    while (is_there) {
+        helper->n_used = 0;
+        do {
+            block_begin(helper);
+            is_there = far_receive_block(helper->far, helper->block, helper->block_bytes, helper->code);
+            if (is_there && !say(helper, BLOCK_FULL))
+                _exit(0);
+        } while (is_there && !helper->block->is_last);
+        while (is_there && hear(helper) == BLOCK_FREE)
+            continue;
+        const char again = READ_AGAIN;
+        is_there = is_there && nodes_send(helper->far, &again, 1, false);
+    }
+    error("%s: a process on another node that helped to read it has ended; perhaps memory has run out there",
+          archive->trace->path);
+    _exit(1);
 }
 
 /* In the process that asked for it. */
@@ -207,12 +269,32 @@ static void blocks_measure(struct helper *helper, const struct archive_reader *a
     helper->block_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
+/* In the new process: what only the one that asked for it needs is closed. */
+_Noreturn static void helper_run(struct helper *helper, struct archive_reader *archive, uint32_t number, uint32_t n)
+{
+    const struct helper *others = archive->helpers.at;
+    go_nowhere(STDOUT_FILENO);
+    nodes_leave();
+    for (uint32_t i = 0; i < number; i++)
+        close(others[i].socket);
+    for (uint32_t i = 0; i < n; i++)
+        if (i != number && others[i].far >= 0)
+            close(others[i].far);
+    archive->helpers.n = 0;
+    archive->dealt = number;
+    archive->n_dealt = n;
+    helper->n_free = BLOCKS;
+    if (helper->far >= 0)
+        help_as_far(helper, archive);
+    help(helper, archive);
+}
+
 static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32_t n)
 {
     struct helper *helper = &archive->helpers.at[number];
     size_t code_bytes = (sizeof *helper->code + PAGE - 1) / PAGE * PAGE;
     int sockets[2];
-    *helper = (struct helper){.is_kept = !archive->trace->is_last_reading};
+    *helper = (struct helper){.is_kept = !archive->trace->is_last_reading, .far = helper->far};
     blocks_measure(helper, archive, n);
     helper->shared_bytes = code_bytes + BLOCKS * helper->block_bytes;
     void *shared =
@@ -229,7 +311,7 @@ static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32
     helper->socket = sockets[helper->pid == 0];
     close(sockets[helper->pid != 0]);
     if (helper->pid == 0)
-        help(helper, archive, number, n);
+        helper_run(helper, archive, number, n);
     if (helper->pid > 0)
         return true;
     close(helper->socket);
@@ -316,21 +398,35 @@ static void helper_read(struct archive_reader *archive, struct helper *helper, s
     }
 }
 
+/* Connections for those of n helpers that more of the launcher's processes were started for elsewhere than here. */
+static uint32_t ask_far(const struct trace *trace, int *connections, uint32_t n)
+{
+    struct nodes_file file;
+    uint32_t n_near = trace->n_helpers > nodes_count() ? trace->n_helpers - nodes_count() : 0;
+    return n > n_near && nodes_look_at(trace->path, &file) ? nodes_ask(&file, connections, n - n_near) : 0;
+}
+
 static void helpers_begin(struct archive_reader *archive)
 {
     struct helpers *helpers = &archive->helpers;
     struct trace *trace = archive->trace;
+    int connections[HELPERS_MOST];
     uint32_t n = trace->n_helpers < trace->n_locations ? trace->n_helpers : trace->n_locations;
     n = n < HELPERS_MOST ? n : HELPERS_MOST;
+    uint32_t n_far = ask_far(trace, connections, n);
     locations_close(archive);
     archive->has_started = false;
     helpers->at = calloc(n + 1, sizeof *helpers->at);
     helpers->merged = calloc(2 * n + 1, sizeof *helpers->merged);
     if (!helpers->at || !helpers->merged)
         err_out_of_memory(n * sizeof *helpers->at);
+    for (uint32_t i = 0; i < n; i++)
+        helpers->at[i].far = i < n - n_far ? -1 : connections[i - (n - n_far)];
     fflush(NULL); /* what a helper inherits unwritten could be written twice */
     while (helpers->n < n && helper_begin(archive, helpers->n, n))
         helpers->n++;
+    for (uint32_t i = 0; i < n_far; i++)
+        close(connections[i]);
     if (helpers->n < n)
         helpers_end(helpers);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes of this node that read an archive for the one that analyses it. Locations are dealt out in turn; each
- * process decodes its own, merges them by corrected time, and writes the events as on a tape into memory that it shares
- * with the one that asked. To merge these few streams is all that is left to do there: the order is that of one reader,
- * and so is everything that follows from it.
+ * Processes that read an archive for the one that analyses it. Locations are dealt out in turn; each process decodes
+ * its own, merges them by corrected time, and writes the events as on a tape into memory that it shares with the one
+ * that asked. To merge these few streams is all that is left to do there: the order is that of one reader, and so is
+ * everything that follows from it.
  *
  * They are forked where a reading begins: definitions and corrected clocks are there already, and nothing has to be
- * sent. Where that memory holds a whole reading, the next one comes from there; otherwise they stay and decode once
- * more. They end when nobody listens any more; when one dies, the reading fails.
+ * sent. One that reads on another node (nodes.h) has here a process that puts its blocks into that memory (far.h).
+ * Where that memory holds a whole reading, the next one comes from there; otherwise they stay and decode once more.
+ * They end when nobody listens any more; when one dies, the reading fails.
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* More than the one that they read for can keep up with. */
@@ -20,6 +22,16 @@ struct archive_reader;
 struct event;
 struct event_block;
 struct trace;
+
+/* What is handed over at a time. */
+struct block {
+    uint64_t n_records; /* that were read for these events */
+    size_t n_bytes;
+    bool is_last;     /* of this reading */
+    uint32_t damaged; /* after these events, the records of this location cannot be read on; TRACE_NONE = of none */
+    uint64_t damaged_raw_ns;
+    unsigned char bytes[];
+};
 
 struct helpers {
     struct helper *at;
@@ -33,3 +45,6 @@ bool helpers_rewind(struct archive_reader *archive);
 /* As a source's read. */
 void helpers_read(struct archive_reader *archive, struct event_block *block);
 void helpers_end(struct helpers *helpers);
+/* In a process on another node (nodes.h): reads for the first one as often as that asks, and returns when it has ended.
+ */
+void helpers_serve(void);

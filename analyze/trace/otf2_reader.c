@@ -327,6 +327,8 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         OTF2_Reader_CloseDefFiles(archive->reader);
     }
     OTF2_DefReaderCallbacks_Delete(callbacks);
+    if (archive->is_for_another)
+        return 0;
     archive->raw_ends_ns = calloc(trace->n_locations, sizeof *archive->raw_ends_ns);
     if (!archive->raw_ends_ns)
         err_out_of_memory(trace->n_locations * sizeof *archive->raw_ends_ns);
@@ -347,7 +349,7 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     return kept_ns ? part_keep(trace, kept_ns) : 0;
 }
 
-static struct trace *open_trace(const char *anchor, bool is_unchecked)
+static struct trace *open_trace(const char *anchor, bool is_unchecked, bool is_for_another)
 {
     struct trace *trace = calloc(1, sizeof *trace);
     struct archive_reader *archive = calloc(1, sizeof *archive);
@@ -357,6 +359,7 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
     archive->trace = trace;
     archive->n_dealt = 1;
     archive->is_unchecked = is_unchecked;
+    archive->is_for_another = is_for_another;
     trace->source = &archive->source;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
@@ -368,12 +371,17 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
 
 struct trace *trace_open(const char *anchor)
 {
-    return open_trace(anchor, false);
+    return open_trace(anchor, false, false);
 }
 
 struct trace *trace_open_unchecked(const char *anchor)
 {
-    return open_trace(anchor, true);
+    return open_trace(anchor, true, false);
+}
+
+struct trace *trace_open_for_another(const char *anchor)
+{
+    return open_trace(anchor, true, true);
 }
 
 /* The locations of an archive: local definitions, and events in batches. */

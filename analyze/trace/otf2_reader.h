@@ -58,6 +58,7 @@ struct archive_reader {
     bool is_open;                    /* its files of events */
     bool plays;                      /* this reading comes from the tape */
     bool is_unchecked;               /* whether the clocks hold is left to the first reading */
+    bool is_for_another;             /* clocks are left to the process that this one reads for */
     struct causality_watch *watch;   /* in which it is found out; NULL = it is known */
     uint64_t *raw_ends_ns;           /* of locations, meanwhile */
     struct location_reader *used_up; /* of whose batch everything was handed out: it is read on first; NULL = none is */
@@ -65,6 +66,8 @@ struct archive_reader {
     struct helpers helpers;
 };
 
+/* An archive that a process on another node has opened as well, and whose clocks it knows. NULL after error(). */
+struct trace *trace_open_for_another(const char *anchor);
 /* otf2_events.c: the callbacks that append to a location's batch. */
 OTF2_EvtReaderCallbacks *events_callbacks(void);
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);

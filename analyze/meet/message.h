@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the first of a launcher's processes tells the others. */
+#pragma once
+
+struct meet_message {
+    char text[1024]; /* words with blanks between; empty = nothing can be said */
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/trace/far.h"
+#include "analyze/trace/helpers.h"
+#include "analyze/trace/nodes.h"
+#include "analyze/trace/otf2_reader.h"
+
+bool far_send_task(int socket, struct far_task task, const struct archive_reader *archive)
+{
+    task.origin_ns = archive->clocks.origin_ns;
+    task.synthesise = archive->synthesise;
+    bool is_sent = nodes_send(socket, &task, sizeof task, true);
+    for (uint32_t i = task.dealt; is_sent && i < archive->trace->n_locations; i += task.n_dealt) {
+        const struct clock_location *of = &archive->clocks.locations[i];
+        const uint64_t n[2] = {of->points.n, of->floors.n};
+        is_sent = nodes_send(socket, n, sizeof n, true) &&
+                  nodes_send(socket, of->points.at, n[0] * sizeof *of->points.at, true) &&
+                  nodes_send(socket, of->floors.at, n[1] * sizeof *of->floors.at, true);
+    }
+    return is_sent && nodes_agree(socket);
+}
+
+bool far_receive_task(int socket, struct far_task *task, struct archive_reader *archive)
+{
+    char end;
+    if (!nodes_receive(socket, task, sizeof *task))
+        return false;
+    archive->clocks.origin_ns = task->origin_ns;
+    archive->synthesise = task->synthesise;
+    archive->dealt = task->dealt;
+    archive->n_dealt = task->n_dealt;
+    for (uint32_t i = task->dealt; i < archive->trace->n_locations; i += task->n_dealt) {
+        struct clock_location *of = &archive->clocks.locations[i];
+        uint64_t n[2];
+        if (!nodes_receive(socket, n, sizeof n))
+            return false;
+        vec_resize(&of->points, n[0]);
+        vec_resize(&of->floors, n[1]);
+        if (!nodes_receive(socket, of->points.at, n[0] * sizeof *of->points.at) ||
+            !nodes_receive(socket, of->floors.at, n[1] * sizeof *of->floors.at))
+            return false;
+    }
+    return nodes_receive(socket, &end, 1);
+}
+
+bool far_send_block(int socket, const struct block *block, const struct tape_code *code, uint32_t *n_shapes)
+{
+    const struct tape_shape *made = &code->shapes[*n_shapes];
+    uint32_t n_made = code->n_shapes - *n_shapes;
+    *n_shapes = code->n_shapes;
+    return nodes_send(socket, &n_made, sizeof n_made, true) && nodes_send(socket, made, n_made * sizeof *made, true) &&
+           nodes_send(socket, block, sizeof *block + block->n_bytes, false);
+}
+
+bool far_receive_block(int socket, struct block *block, size_t size_bytes, struct tape_code *code)
+{
+    struct tape_shape *made = &code->shapes[code->n_shapes];
+    uint32_t n_made;
+    if (!nodes_receive(socket, &n_made, sizeof n_made) || n_made > SHAPES_MAX - code->n_shapes ||
+        !nodes_receive(socket, made, n_made * sizeof *made))
+        return false;
+    code->n_shapes += n_made;
+    return nodes_receive(socket, block, sizeof *block) && block->n_bytes <= size_bytes - sizeof *block &&
+           nodes_receive(socket, block->bytes, block->n_bytes);
+}

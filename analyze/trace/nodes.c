@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/trace/nodes.h"
+#include "analyze/meet/message.h"
+#include "wrap/base/containers.h"
+#include "wrap/base/err.h"
+#include "wrap/launcher.h"
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+/* How long to wait for who ought to be there: an MPI that begins, a process that answers. */
+enum { MEETING_S = 60, ANSWER_S = 3 };
+enum { WORD_BYTES = 32, PLACE_BYTES = 192, VERSION_BYTES = 64 };
+static const char AGREED = 'y';
+
+/* One of a process, as its launcher is. */
+static struct {
+    VEC(int) idle;             /* in the first process: connections that are not in use */
+    int listening;             /* likewise */
+    char word[WORD_BYTES + 1]; /* who says it belongs together */
+    struct sockaddr_in first;  /* in the others: where it listens */
+} nodes = {.listening = -1};
+
+bool nodes_send(int socket, const void *what, size_t size_bytes, bool more)
+{
+    for (const char *at = what; size_bytes;) {
+        ssize_t n = send(socket, at, size_bytes, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+        if (n < 0 && errno != EINTR)
+            return false;
+        at += n > 0 ? n : 0;
+        size_bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool nodes_receive(int socket, void *what, size_t size_bytes)
+{
+    for (char *at = what; size_bytes;) {
+        ssize_t n = recv(socket, at, size_bytes, 0);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        at += n > 0 ? n : 0;
+        size_bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static void set_patience(int socket, int seconds)
+{
+    const struct timeval patience = {.tv_sec = seconds}; /* 0 = for ever; connect takes the second one */
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+/* A node that has gone without a word is noticed within half a minute; one that is busy answers. */
+static void set_watchful(int socket)
+{
+    static const struct {
+        int level, option, value;
+    } settings[] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
+                    {IPPROTO_TCP, TCP_KEEPIDLE, 10},
+                    {IPPROTO_TCP, TCP_KEEPINTVL, 5},
+                    {IPPROTO_TCP, TCP_KEEPCNT, 4},
+                    {IPPROTO_TCP, TCP_NODELAY, 1}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        setsockopt(socket, settings[i].level, settings[i].option, &settings[i].value, sizeof settings[i].value);
+}
+
+/* Connections. */
+
+/* A process on another node, or -1 for whoever else came. */
+static int welcome(void)
+{
+    char word[WORD_BYTES];
+    int socket = accept4(nodes.listening, NULL, NULL, SOCK_CLOEXEC);
+    if (socket < 0)
+        return -1;
+    set_patience(socket, ANSWER_S);
+    if (nodes_receive(socket, word, sizeof word) && !memcmp(word, nodes.word, sizeof word) && nodes_agree(socket)) {
+        set_patience(socket, 0);
+        set_watchful(socket);
+        return socket;
+    }
+    close(socket);
+    return -1;
+}
+
+/* The first process as it answers, -1 where it does not within so many seconds (0 = as long as it is there). */
+static int dial(int seconds)
+{
+    char answer;
+    int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket_ < 0)
+        return -1;
+    set_watchful(socket_);
+    set_patience(socket_, seconds);
+    if (!connect(socket_, (struct sockaddr *)&nodes.first, sizeof nodes.first) &&
+        nodes_send(socket_, nodes.word, WORD_BYTES, false) && nodes_receive(socket_, &answer, 1) && answer == AGREED) {
+        set_patience(socket_, 0);
+        return socket_;
+    }
+    close(socket_);
+    return -1;
+}
+
+bool nodes_agree(int socket)
+{
+    return nodes_send(socket, &AGREED, 1, false);
+}
+
+/* The meeting. */
+
+/* Starts the program by which all meet; messages with it go over what is returned. */
+static int meeting_begin(const char *program, pid_t *pid)
+{
+    int ends[2];
+    char n[16];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return -1;
+    snprintf(n, sizeof n, "%u", launcher_n_processes());
+    *pid = fork();
+    if (*pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY); /* where there is no meeting, nothing is lost */
+        dup2(ends[1], STDIN_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        alarm(MEETING_S); /* it ends by that */
+        execl(program, program, n, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (*pid > 0)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+/* Once all have met, or are not going to. -1 where some are late. */
+static int meeting_end(int meeting, pid_t pid)
+{
+    char nothing;
+    int status = 0;
+    recv(meeting, &nothing, 1, 0);
+    close(meeting);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? -1 : 0;
+}
+
+/* Processes of a launcher that are on one node have this in common: its name, and the process that began them. */
+static void name_place(char place[PLACE_BYTES])
+{
+    char host[PLACE_BYTES - 32] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(place, PLACE_BYTES, "%s:%d", *host ? host : "-", (int)getppid());
+}
+
+/* What is sent between nodes only the same build understands. */
+static void name_version(char version[VERSION_BYTES])
+{
+    struct stat tool;
+    bool is_known = stat("/proc/self/exe", &tool) == 0;
+    snprintf(version, VERSION_BYTES, WHYWAIT_VERSION "-%lld", is_known ? (long long)tool.st_size : 0);
+}
+
+/* Every address of this node; its own to itself only where there is no other. */
+static void append_addresses(struct meet_message *message)
+{
+    struct ifaddrs *all = NULL;
+    size_t used = strlen(message->text), begin = used;
+    if (getifaddrs(&all))
+        return;
+    for (unsigned loopback = 0; loopback < 2 && used == begin; loopback++)
+        for (const struct ifaddrs *at = all; at; at = at->ifa_next) {
+            char text[INET_ADDRSTRLEN];
+            bool is_wanted = at->ifa_addr && at->ifa_addr->sa_family == AF_INET && (at->ifa_flags & IFF_UP) &&
+                             !(at->ifa_flags & IFF_LOOPBACK) == !loopback;
+            if (!is_wanted || used + sizeof text + 1 >= sizeof message->text)
+                continue;
+            inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr, text, sizeof text);
+            used += (size_t)snprintf(message->text + used, sizeof message->text - used, " %s", text);
+        }
+    freeifaddrs(all);
+}
+
+/* Begins to listen, and tells where; nothing where that is impossible. */
+static struct meet_message invitation(void)
+{
+    struct meet_message message = {.text = ""};
+    struct sockaddr_in here = {.sin_family = AF_INET};
+    socklen_t size = sizeof here;
+    char place[PLACE_BYTES], version[VERSION_BYTES];
+    uint8_t random[WORD_BYTES / 2];
+    nodes.listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (nodes.listening < 0 || getrandom(random, sizeof random, 0) != sizeof random ||
+        bind(nodes.listening, (struct sockaddr *)&here, sizeof here) || listen(nodes.listening, SOMAXCONN) ||
+        getsockname(nodes.listening, (struct sockaddr *)&here, &size))
+        return message;
+    plain_hex(nodes.word, random, sizeof random);
+    name_place(place);
+    name_version(version);
+    snprintf(message.text, sizeof message.text, "%s %s %s %u", place, version, nodes.word, ntohs(here.sin_port));
+    append_addresses(&message);
+    return message;
+}
+
+/* The first process: takes in who comes until all have met. */
+static void invite(int meeting)
+{
+    struct meet_message message = invitation();
+    struct pollfd events[] = {{.fd = meeting, .events = POLLIN}, {.fd = nodes.listening, .events = POLLIN}};
+    if (send(meeting, &message, sizeof message, MSG_NOSIGNAL) < 0)
+        return;
+    while (poll(events, 2, -1) > 0 && !events[0].revents) {
+        int socket = welcome();
+        if (socket >= 0)
+            *vec_push(&nodes.idle) = socket;
+    }
+}
+
+/* A process that has been told where the first one is: the connection, or -1 where there is none to be had or none is
+ * wanted. */
+static int follow(struct meet_message *message)
+{
+    char place[PLACE_BYTES], version[VERSION_BYTES], *rest;
+    const char *its_place = strtok_r(message->text, " ", &rest), *its_version = strtok_r(NULL, " ", &rest),
+               *word = strtok_r(NULL, " ", &rest), *port = strtok_r(NULL, " ", &rest), *address;
+    int socket = -1;
+    name_place(place);
+    name_version(version);
+    if (!port || !strcmp(place, its_place) || strcmp(version, its_version) != 0 || strlen(word) != WORD_BYTES)
+        return -1;
+    memcpy(nodes.word, word, WORD_BYTES);
+    nodes.first = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    while (socket < 0 && (address = strtok_r(NULL, " ", &rest)))
+        if (inet_pton(AF_INET, address, &nodes.first.sin_addr) == 1)
+            socket = dial(ANSWER_S);
+    return socket;
+}
+
+enum nodes_role nodes_meet(const char *program)
+{
+    struct meet_message message = {.text = ""};
+    enum nodes_role role = launcher_is_first_rank() ? NODES_FIRST : NODES_IDLE;
+    pid_t pid;
+    int meeting = meeting_begin(program, &pid);
+    if (meeting < 0)
+        return role;
+    if (role == NODES_FIRST) {
+        invite(meeting);
+    } else if (recv(meeting, &message, sizeof message, 0) == sizeof message) {
+        int socket = follow(&message);
+        if (socket >= 0) {
+            *vec_push(&nodes.idle) = socket;
+            role = NODES_FAR;
+        }
+        send(meeting, &AGREED, 1, MSG_NOSIGNAL);
+    }
+    return meeting_end(meeting, pid) ? NODES_LATE : role;
+}
+
+/* Files. */
+
+bool nodes_look_at(const char *path, struct nodes_file *file)
+{
+    struct stat at;
+    memset(file, 0, sizeof *file);
+    if (!realpath(path, file->path) || stat(file->path, &at))
+        return false;
+    file->size_bytes = at.st_size;
+    file->changed_s = at.st_mtim.tv_sec;
+    file->changed_ns = at.st_mtim.tv_nsec;
+    return true;
+}
+
+uint32_t nodes_count(void)
+{
+    return (uint32_t)nodes.idle.n;
+}
+
+uint32_t nodes_ask(const struct nodes_file *file, int *sockets, uint32_t most)
+{
+    uint32_t n_asked = 0, n = 0;
+    char answer;
+    while (n_asked < most && nodes.idle.n)
+        sockets[n_asked++] = nodes.idle.at[--nodes.idle.n];
+    for (uint32_t i = 0; i < n_asked; i++)
+        nodes_send(sockets[i], file, sizeof *file, false);
+    for (uint32_t i = 0; i < n_asked; i++) {
+        struct pollfd coming = {.fd = nodes.listening, .events = POLLIN};
+        int anew = poll(&coming, 1, 1000 * ANSWER_S) > 0 ? welcome() : -1;
+        if (anew >= 0)
+            *vec_push(&nodes.idle) = anew;
+        if (nodes_receive(sockets[i], &answer, 1))
+            sockets[n++] = sockets[i];
+        else
+            close(sockets[i]);
+    }
+    return n;
+}
+
+void nodes_leave(void)
+{
+    for (size_t i = 0; i < nodes.idle.n; i++)
+        close(nodes.idle.at[i]);
+    nodes.idle.n = 0;
+    if (nodes.listening >= 0)
+        close(nodes.listening);
+}
+
+int nodes_serve(struct nodes_file *file)
+{
+    int socket = nodes.idle.at[0];
+    signal(SIGCHLD, SIG_IGN);
+    while (socket >= 0 && nodes_receive(socket, file, sizeof *file)) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            return socket;
+        }
+        close(socket);
+        socket = dial(0);
+    }
+    while (wait(NULL) > 0) /* none is left when it returns */
+        continue;
+    return -1;
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes on two nodes read an archive together: the first one prints what one process alone prints, and tells once when
+another one has died. The nodes are names that a launcher is given; what stands in for ssh begins everything on this machine.
+
+    reading.py BUILD_DIR
+    reading.py node NAME COMMAND...      (what a launcher starts in place of ssh)
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+NODES = ("nodea", "nodeb")
+DATA = pathlib.Path(__file__).parents[2] / "unit/trace/data"
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_btl="self,tcp")  # names alone do not keep nodes from sharing memory of the same name
+n_failed = 0
+
+
+def check(is_right, text):
+    global n_failed
+    n_failed += not is_right
+    if not is_right:
+        print(f"FAILED: {text}")
+
+
+def node(name, command):
+    """Becomes `command` (a list of words for a shell, as ssh takes it) on node `name`, which may lack a folder that the other has."""
+    own = pathlib.Path(os.environ["NODES_DISKS"]) / name
+    own.mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = str(own)
+    hidden, words = os.environ.get("NODES_HIDDEN"), ["sh", "-c", " ".join(command)]
+    if hidden and name == NODES[1]:
+        words = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec sh -c "$1"', hidden, words[-1]]
+    os.execvp(words[0], words)
+
+
+class Machine:
+    """Two nodes of one of the launchers."""
+
+    def __init__(self, build, folder, launcher):
+        self.tool, self.launcher = build / "bin/whywait", launcher
+        self.agent = folder / "agent"  # Hydra takes no arguments with it
+        self.agent.write_text("#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
+                              f"exec {sys.executable} {pathlib.Path(__file__).resolve()} node \"$@\"\n")
+        self.agent.chmod(0o755)
+        (folder / "disks").mkdir(exist_ok=True)
+        self.env = dict(ENV, NODES_DISKS=str(folder / "disks"))
+
+    def start(self, n, words, **more):
+        """A command of the tool on n processes a node."""
+        hosts = ",".join(f"{name}:{n}" for name in NODES)
+        how = (["--mca", "plm_rsh_agent", self.agent, "--host", hosts] if "openmpi" in self.launcher else
+               ["-launcher", "ssh", "-launcher-exec", self.agent, "-hosts", hosts])
+        words = [self.launcher, *how, "-n", 2 * n, self.tool, *words]
+        return subprocess.Popen(list(map(str, words)), env=dict(self.env, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def same(self, n, words, **more):
+        alone = subprocess.run(list(map(str, [self.tool, *words])), env=ENV, capture_output=True)
+        start = self.start(n, words, **more)
+        out, err = start.communicate(timeout=200)
+        told = [line for line in err.splitlines() if line.startswith(b"whywait:")]
+        what = f"{self.launcher}: {n} a node: {' '.join(map(str, words))}"
+        check(alone.stdout and out == alone.stdout, f"{what}: {len(alone.stdout)} characters alone, {len(out)} together, status {start.returncode}: {err}")
+        check(told == alone.stderr.splitlines(), f"{what}: {told}")
+
+    def processes(self):
+        """Of the tool, as it runs for this test: parent and whether it is one that reads, by process."""
+        found = {}
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (path / "environ").read_bytes().split(b"\0")
+                state, parent = (path / "stat").read_text().rsplit(")", 1)[1].split()[:2]
+                if os.readlink(path / "exe") == str(self.tool) and f"NODES_DISKS={self.env['NODES_DISKS']}".encode() in environment and state != "Z":
+                    found[int(path.name)] = int(parent), f"TMPDIR={self.env['NODES_DISKS']}/{NODES[1]}".encode() in environment
+            except OSError:
+                pass  # it has ended
+        return found
+
+    def far_readers(self):
+        """Children of the tool's processes on the second node, once the first process has one for each of them."""
+        found = self.processes()
+        readers = [(pid, is_far) for pid, (parent, is_far) in found.items() if parent in found]
+        return [pid for pid, is_far in readers if is_far] if sum(not is_far for _, is_far in readers) >= 4 else []
+
+    def until(self, what):
+        end = time.monotonic() + 60
+        while not what() and time.monotonic() < end:
+            time.sleep(0.01)
+        return what()
+
+    def loses_a_reader(self, anchor):
+        report = self.start(2, ["report", anchor])
+        found = self.until(self.far_readers)
+        check(found, f"{self.launcher}: nobody reads on the second node")
+        if found:
+            os.kill(found[0], signal.SIGKILL)
+        out, err = report.communicate(timeout=200)
+        told = [line for line in err.splitlines() if line.startswith(b"whywait:")]
+        check(report.returncode not in (0, 2) and not out, f"{self.launcher}: a reader was killed: status {report.returncode}, {len(out)} characters printed")
+        check(len(told) == 1 and b"another node" in told[0], f"{self.launcher}: a reader was killed: {err}")
+        check(self.until(lambda: not self.processes()), f"{self.launcher}: a reader was killed, and others are left: {self.processes()}")
+
+
+def generate(build, pattern, folder, ranks, events, style):
+    subprocess.run([build / "bin/generate", pattern, folder, str(ranks), str(events), style], check=True, stdout=subprocess.DEVNULL)
+    return folder / "traces.otf2"
+
+
+def main():
+    build, n_launchers = pathlib.Path(sys.argv[1]).resolve(), 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        ours = generate(build, "stencil", folder / "ours", 9, 60000, "ours")
+        damaged = generate(build, "workers", folder / "damaged", 7, 30000, "foreign")
+        long = generate(build, "stencil", folder / "long", 4, 11000000, "foreign")  # too long to be kept for the second reading
+        files = sorted(damaged.parent.glob("traces/*.evt"), key=lambda path: int(path.stem))
+        for file in files[1:4]:
+            os.truncate(file, file.stat().st_size // 3)
+        files[4].unlink()
+        can_hide = subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0
+        for launcher, meet in (("mpirun.openmpi", "whywait-meet"), ("mpirun.mpich", "whywait-meet-mpich")):
+            if not shutil.which(launcher) or not (build / "lib" / meet).exists():
+                continue
+            n_launchers += 1
+            machine = Machine(build, folder, launcher)
+            machine.same(1, ["report", "--format", "json", "--all", ours])
+            for anchor in (ours, damaged, DATA / "eztrace-phases/eztrace_log.otf2"):  # clocks of the last one disagree
+                machine.same(2, ["report", "--format", "json", "--all", anchor])
+            machine.same(2, ["diff", ours, "vs", ours])
+            if can_hide:
+                machine.same(2, ["report", "--format", "json", "--all", ours], NODES_HIDDEN=str(ours.parent))
+            machine.loses_a_reader(long)
+    return n_failed > 0 if n_launchers else 77
+
+
+if sys.argv[1] == "node":
+    node(sys.argv[2], sys.argv[3:])
+sys.exit(main())
