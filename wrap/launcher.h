@@ -23,10 +23,15 @@ static inline bool launcher_says_first(const char *const *names)
     return true;
 }
 
+static inline const char *const *launcher_rank_names(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+    return names;
+}
+
 static inline bool launcher_is_first_rank(void)
 {
-    return launcher_says_first(
-        (const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
+    return launcher_says_first(launcher_rank_names());
 }
 
 /* What the first variable says that has a number above zero; 0 = none does. */

@@ -333,7 +333,7 @@ static bool is_one_to_work(void)
 {
     char program[PATH_MAX];
     const char *name = launcher_is_of_open_mpi() ? "whywait-meet" : "whywait-meet-mpich";
-    if (!launcher_has_other_nodes() || !installation_find(name, program))
+    if (!nodes_are_several() || !installation_find(name, program))
         return launcher_is_first_rank();
     enum nodes_role role = nodes_meet(program);
     if (role == NODES_LATE)

@@ -121,6 +121,30 @@ bool nodes_agree(int socket)
 
 /* The meeting. */
 
+/* False also where it cannot be read: a launcher's daemon may be another user's. */
+static bool is_in_environment(pid_t pid, const char *name)
+{
+    char path[32], *entry = NULL;
+    size_t size = 0, length = strlen(name);
+    bool is_there = false;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && !is_there && getdelim(&entry, &size, 0, file) > 0)
+        is_there = !strncmp(entry, name, length) && entry[length] == '=';
+    free(entry);
+    if (file)
+        fclose(file);
+    return is_there;
+}
+
+bool nodes_are_several(void)
+{
+    const char *const *name = launcher_rank_names();
+    while (*name && !getenv(*name))
+        name++;
+    return *name && launcher_has_other_nodes() && !is_in_environment(getppid(), *name);
+}
+
 /* Starts the program by which all meet; messages with it go over what is returned. */
 static int meeting_begin(const char *program, pid_t *pid)
 {

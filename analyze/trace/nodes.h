@@ -19,8 +19,11 @@ enum nodes_role {
     NODES_IDLE,  /* there is nothing to do for it */
     NODES_LATE   /* some do not come, for whom the launcher will not let the others go on */
 };
-/* Called at the beginning by each process that a launcher has started; `program` is the one by which they meet, of the
- * launcher's MPI. Where they cannot, the first one is alone. */
+/* True where a launcher has started this very command on other nodes, too. Of the commands of a script it is not known
+ * whether each process comes to them. */
+bool nodes_are_several(void);
+/* Called at the beginning by each of these processes; `program` is the one by which they meet, of the launcher's MPI.
+ * Where they cannot, the first one is alone. */
 enum nodes_role nodes_meet(const char *program);
 
 /* The file to be read, the same one everywhere. */

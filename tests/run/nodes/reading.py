@@ -53,21 +53,29 @@ class Machine:
         self.env = dict(ENV, NODES_DISKS=str(folder / "disks"))
 
     def start(self, n, words, **more):
-        """A command of the tool on n processes a node."""
+        """A command on n processes a node."""
         hosts = ",".join(f"{name}:{n}" for name in NODES)
         how = (["--mca", "plm_rsh_agent", self.agent, "--host", hosts] if "openmpi" in self.launcher else
                ["-launcher", "ssh", "-launcher-exec", self.agent, "-hosts", hosts])
-        words = [self.launcher, *how, "-n", 2 * n, self.tool, *words]
+        words = [self.launcher, *how, "-n", 2 * n, *words]
         return subprocess.Popen(list(map(str, words)), env=dict(self.env, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def same(self, n, words, **more):
-        alone = subprocess.run(list(map(str, [self.tool, *words])), env=ENV, capture_output=True)
+        words = [self.tool, *words]
+        alone = subprocess.run(list(map(str, words)), env=ENV, capture_output=True)
         start = self.start(n, words, **more)
         out, err = start.communicate(timeout=200)
         told = [line for line in err.splitlines() if line.startswith(b"whywait:")]
         what = f"{self.launcher}: {n} a node: {' '.join(map(str, words))}"
         check(alone.stdout and out == alone.stdout, f"{what}: {len(alone.stdout)} characters alone, {len(out)} together, status {start.returncode}: {err}")
         check(told == alone.stderr.splitlines(), f"{what}: {told}")
+
+    def first_of_script(self, words):
+        """One process of a script comes to the command, and the others do not."""
+        start = self.start(2, ["sh", "-c", 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ]; then "$0" "$@"; fi; true', self.tool, *words])
+        out, err = start.communicate(timeout=200)
+        check(start.returncode == 0 and out == subprocess.run([self.tool, *words], env=ENV, capture_output=True).stdout,
+              f"{self.launcher}: the first process of a script reports alone: status {start.returncode}, {len(out)} characters printed: {err}")
 
     def processes(self):
         """Of the tool, as it runs for this test: parent and whether it is one that reads, by process."""
@@ -95,7 +103,7 @@ class Machine:
         return what()
 
     def loses_a_reader(self, anchor):
-        report = self.start(2, ["report", anchor])
+        report = self.start(2, [self.tool, "report", anchor])
         found = self.until(self.far_readers)
         check(found, f"{self.launcher}: nobody reads on the second node")
         if found:
@@ -135,6 +143,7 @@ def main():
             machine.same(2, ["diff", ours, "vs", ours])
             if can_hide:
                 machine.same(2, ["report", "--format", "json", "--all", ours], NODES_HIDDEN=str(ours.parent))
+            machine.first_of_script(["report", ours])
             machine.loses_a_reader(long)
     return n_failed > 0 if n_launchers else 77
 
