@@ -234,6 +234,44 @@ static void torn_block(void **state)
     free(beside);
 }
 
+static struct pieces {
+    size_t n_bytes, largest;
+    uint64_t hash;
+} pieces;
+
+static ssize_t take_piece(void *cookie, const char *bytes, size_t n)
+{
+    (void)cookie;
+    pieces.n_bytes += n;
+    pieces.largest = n > pieces.largest ? n : pieces.largest;
+    for (size_t i = 0; i < n; i++)
+        pieces.hash = pieces.hash * 31 + (uint8_t)bytes[i];
+    return pieces.n_bytes > LEAST_RAW / 2 ? 0 : (ssize_t)n; /* then the disk is full */
+}
+
+/* What OTF2 writes at once, which would be given memory that nobody has touched. */
+static void written_in_pieces(void **state)
+{
+    enum { N = 1000003, EACH = 4 };
+    (void)state;
+    uint8_t *bytes = malloc(N * EACH);
+    uint64_t hash = 0;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < N * EACH; i++)
+        hash = hash * 31 + (bytes[i] = (uint8_t)random_below(256));
+    FILE *file = fopencookie(NULL, "w", (cookie_io_functions_t){.write = take_piece});
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, EACH, N, file), N);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(pieces.n_bytes, N * EACH);
+    assert_true(pieces.largest < 2 << 20);
+    assert_true(pieces.hash == hash);
+    assert_true(fwrite(bytes, EACH, N, file) < N);
+    assert_int_equal(fwrite(bytes, 0, N, file), 0);
+    fclose(file);
+    free(bytes);
+}
+
 int main(void)
 {
     char spool[96];
@@ -245,7 +283,8 @@ int main(void)
     if (mkdir(run, 0700) || mkdir(spool, 0700))
         return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(half_is_given_back), cmocka_unit_test(killed_at_any_time),
-                                       cmocka_unit_test(torn_block), cmocka_unit_test(little_is_kept_of_collectives)};
+                                       cmocka_unit_test(torn_block), cmocka_unit_test(little_is_kept_of_collectives),
+                                       cmocka_unit_test(written_in_pieces)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", dir);
