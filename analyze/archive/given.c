@@ -7,15 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    MAGIC = 0x5457574b,
-    TABLE = 256,
-    CALL = 0x80,
-    UNIT = 0x40,
-    TAG = UNIT,
-    PUNCH_BYTES = 4 << 20,
-    MOST_RAW = 64 << 20
-};
+enum { MAGIC = 0x5557574b, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
+enum { CALL = 0x80, UNIT = 0x40, TAG = UNIT }; /* in a record's first byte */
+enum { TABLE = 0x80, NEAR = 0x80 };            /* in the second of a call: its place, times of two bytes */
 enum { CALL_WORDS = sizeof(struct ww_call) / sizeof(uint64_t), UNIT_WORDS = WW_UNIT / sizeof(uint64_t) };
 enum {
     ENTER_WORD = offsetof(struct ww_call, enter_ns) / sizeof(uint64_t),
@@ -50,32 +44,51 @@ static inline uint8_t *put_words(uint8_t *to, uint8_t *mask, unsigned bit, const
     return to;
 }
 
-/* Returns the end of what was put; NULL: its times do not fit. */
-static uint8_t *put_call(const struct context *context, const uint64_t *words, uint8_t *to)
+/* But for times and tag. */
+static inline bool is_alike(const uint64_t *words, const uint64_t *before)
+{
+    uint64_t differ = (uint32_t)(words[TAG_WORD] ^ before[TAG_WORD]);
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < CALL_WORDS; i++)
+        differ |= i == ENTER_WORD || i == LEAVE_WORD || i == TAG_WORD ? 0 : words[i] ^ before[i];
+    return !differ;
+}
+
+/* Out of line, so that calls that are alike need not save what these comparisons want in registers. */
+static __attribute__((noinline)) uint8_t *put_call_words(uint64_t *before, const uint64_t *words, uint8_t *to,
+                                                         uint8_t *mask)
+{
+    to = put_words(to, mask, 0, words, before, ENTER_WORD);
+    to = put_words(to, mask, ENTER_WORD, words + LEAVE_WORD + 1, before + LEAVE_WORD + 1, CALL_WORDS - LEAVE_WORD - 1);
+    memcpy(before, words, sizeof(struct ww_call));
+    return to;
+}
+
+/* The call is then the one before. Returns the end of what was put; NULL: its times do not fit. */
+static inline uint8_t *put_call(struct context *context, const uint64_t *words, uint8_t *to)
 {
     uint64_t since_ns = words[ENTER_WORD] - context->leave_ns, dur_ns = words[LEAVE_WORD] - words[ENTER_WORD];
-    if ((since_ns | dur_ns) > UINT32_MAX)
-        return NULL;
-    uint32_t times[2] = {(uint32_t)since_ns, (uint32_t)dur_ns};
-    uint8_t *begin = to, mask = CALL, place = (uint8_t)place_of(words);
-    const uint64_t *before = context->call[place];
-    memcpy(to + 2, times, sizeof times);
-    to += 2 + sizeof times;
-    bool is_tag = words[TAG_WORD] != before[TAG_WORD] && (uint32_t)words[TAG_WORD] == (uint32_t)before[TAG_WORD];
-    if (is_tag) { /* of every collective, which it counts */
-        uint32_t tag = (uint32_t)(words[TAG_WORD] >> 32);
-        memcpy(to, &tag, sizeof tag);
-        to += sizeof tag;
-        mask |= TAG;
+    uint64_t times = since_ns | dur_ns << 32;
+    unsigned place = place_of(words), is_near = (since_ns | dur_ns) <= UINT16_MAX;
+    uint64_t *before = context->call[place];
+    uint32_t tag_step = (uint32_t)(words[TAG_WORD] >> 32) - (uint32_t)(before[TAG_WORD] >> 32);
+    uint8_t *begin = to;
+    context->leave_ns = words[LEAVE_WORD];
+    if (is_near)
+        times = since_ns | dur_ns << 16;
+    memcpy(to + 2, &times, sizeof times);
+    to += is_near ? 2 + 2 * sizeof(uint16_t) : 2 + 2 * sizeof(uint32_t);
+    if (tag_step <= UINT8_MAX && is_alike(words, before)) {
+        before[TAG_WORD] = words[TAG_WORD];
+        *to = (uint8_t)tag_step;
+        to += tag_step != 0;
+        begin[0] = tag_step ? CALL | TAG : CALL;
+    } else {
+        begin[0] = CALL;
+        to = put_call_words(before, words, to, begin);
     }
-    to = put_words(to, &mask, 0, words, before, ENTER_WORD);
-    to = put_words(to, &mask, ENTER_WORD, words + LEAVE_WORD + 1, before + LEAVE_WORD + 1, TAG_WORD - LEAVE_WORD - 1);
-    if (!is_tag)
-        to = put_words(to, &mask, TAG_WORD - 2, words + TAG_WORD, before + TAG_WORD, 1);
-    to = put_words(to, &mask, TAG_WORD - 1, words + TAG_WORD + 1, before + TAG_WORD + 1, CALL_WORDS - TAG_WORD - 1);
-    begin[0] = mask;
-    begin[1] = place;
-    return to;
+    begin[1] = (uint8_t)(place | (is_near ? NEAR : 0));
+    return (since_ns | dur_ns) > UINT32_MAX ? NULL : to;
 }
 
 static uint8_t *put_unit(const struct context *context, const uint64_t *words, uint8_t *to)
@@ -84,12 +97,6 @@ static uint8_t *put_unit(const struct context *context, const uint64_t *words, u
     to = put_words(to, &mask, 0, words, context->unit, UNIT_WORDS);
     *begin = mask;
     return to;
-}
-
-static void learn_call(struct context *context, const uint64_t *words)
-{
-    memcpy(context->call[place_of(words)], words, sizeof context->call[0]);
-    context->leave_ns = words[LEAVE_WORD];
 }
 
 /* Into *bytes, which has room for as much and an eighth more. Returns how much it became. */
@@ -105,7 +112,6 @@ static size_t encode(const uint8_t *records, size_t n, uint8_t *bytes)
         uint8_t *end = NULL;
         if (head.type == WW_CALL && size == sizeof context.call[0]) {
             end = put_call(&context, words, to);
-            learn_call(&context, words);
         } else if (size == WW_UNIT) {
             end = put_unit(&context, words, to);
             memcpy(context.unit, words, sizeof context.unit);
@@ -121,19 +127,48 @@ static size_t encode(const uint8_t *records, size_t n, uint8_t *bytes)
     return (size_t)(to - bytes);
 }
 
+static bool get_bytes(const uint8_t **from, const uint8_t *end, void *to, size_t n)
+{
+    if ((size_t)(end - *from) < n)
+        return false;
+    memcpy(to, *from, n);
+    *from += n;
+    return true;
+}
+
 static bool get_words(const uint8_t **from, const uint8_t *end, uint8_t mask, uint64_t *words, unsigned n)
 {
     for (unsigned i = 0, bit = 0; i < n; i++) {
         if (n == CALL_WORDS && (i == ENTER_WORD || i == LEAVE_WORD))
             continue;
-        if (mask >> bit++ & 1) {
-            if ((size_t)(end - *from) < sizeof words[i])
-                return false;
-            memcpy(&words[i], *from, sizeof words[i]);
-            *from += sizeof words[i];
-        }
+        if (mask >> bit++ & 1 && !get_bytes(from, end, &words[i], sizeof words[i]))
+            return false;
     }
     return true;
+}
+
+static bool get_call(const struct context *context, const uint8_t **from, const uint8_t *end, uint8_t mask,
+                     uint64_t *words)
+{
+    uint8_t place, tag_step = 0;
+    uint32_t since_ns = 0, dur_ns = 0;
+    if (!get_bytes(from, end, &place, sizeof place))
+        return false;
+    size_t time_bytes = place & NEAR ? sizeof(uint16_t) : sizeof(uint32_t);
+    if (!get_bytes(from, end, &since_ns, time_bytes) || !get_bytes(from, end, &dur_ns, time_bytes) ||
+        (mask & TAG && !get_bytes(from, end, &tag_step, sizeof tag_step)))
+        return false;
+    memcpy(words, context->call[place % TABLE], sizeof context->call[0]);
+    words[ENTER_WORD] = context->leave_ns + since_ns;
+    words[LEAVE_WORD] = words[ENTER_WORD] + dur_ns;
+    words[TAG_WORD] += (uint64_t)tag_step << 32;
+    return get_words(from, end, mask & 0x3f, words, CALL_WORDS);
+}
+
+static void learn_call(struct context *context, const uint64_t *words)
+{
+    memcpy(context->call[place_of(words)], words, sizeof context->call[0]);
+    context->leave_ns = words[LEAVE_WORD];
 }
 
 /* The next record into `words`, or into `to` where it stands there as it is; its size, 0 = the bytes make no sense. */
@@ -143,23 +178,7 @@ static size_t decode_one(struct context *context, const uint8_t **from, const ui
     uint8_t mask = *(*from)++;
     size_t size = mask & CALL ? sizeof words : WW_UNIT;
     if (mask & CALL) {
-        uint32_t times[2];
-        if ((size_t)(end - *from) < 1 + sizeof times)
-            return 0;
-        memcpy(words, context->call[*(*from)++], sizeof words);
-        memcpy(times, *from, sizeof times);
-        *from += sizeof times;
-        words[ENTER_WORD] = context->leave_ns + times[0];
-        words[LEAVE_WORD] = words[ENTER_WORD] + times[1];
-        if (mask & TAG) {
-            uint32_t tag;
-            if ((size_t)(end - *from) < sizeof tag)
-                return 0;
-            memcpy(&tag, *from, sizeof tag);
-            *from += sizeof tag;
-            words[TAG_WORD] = (uint32_t)words[TAG_WORD] | (uint64_t)tag << 32;
-        }
-        if (!get_words(from, end, mask & 0x3f, words, CALL_WORDS))
+        if (!get_call(context, from, end, mask, words))
             return 0;
     } else if (mask & UNIT) {
         memcpy(words, context->unit, WW_UNIT);
@@ -221,63 +240,70 @@ static void give_up(struct given_writer *writer)
     writer->fd = writer->spool_fd = -1;
 }
 
-void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t until)
+/* First what was taken is kept, then it is given back; of that nothing where not all of it can be. */
+static void give_back(struct given_writer *writer)
+{
+    off_t before = lseek(writer->fd, 0, SEEK_END);
+    uint64_t until = writer->taken / WW_HEADER_BYTES * WW_HEADER_BYTES;
+    if (write(writer->fd, writer->blocks, writer->n) != (ssize_t)writer->n) {
+        (void)!ftruncate(writer->fd, before);
+        give_up(writer);
+    } else if (fallocate(writer->spool_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)writer->punched,
+                         (off_t)(until - writer->punched)))
+        give_up(writer); /* this file system cannot */
+    writer->punched = until;
+    writer->n = 0;
+}
+
+void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t save_bytes)
 {
     char *kept = given_path(path);
-    *writer = (struct given_writer){.done = from, .punched = from, .until = until};
+    *writer = (struct given_writer){.taken = from, .punched = from, .left_bytes = (int64_t)save_bytes};
     writer->fd = open(kept, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     writer->spool_fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     free(kept);
-    if (writer->fd < 0 || writer->spool_fd < 0)
+    if (writer->fd < 0 || writer->spool_fd < 0) {
         give_up(writer);
-    else {
-        /* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
-        struct given_block block;
-        off_t at = 0, end = lseek(writer->fd, 0, SEEK_END);
-        while (pread(writer->fd, &block, sizeof block, at) == (ssize_t)sizeof block && block.magic == MAGIC &&
-               at + (off_t)sizeof block + (off_t)block.bytes <= end) {
-            at += (off_t)sizeof block + (off_t)block.bytes;
-            writer->done += block.raw_bytes;
-        }
-        if (at < end && ftruncate(writer->fd, at))
-            give_up(writer);
+        return;
     }
+    /* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
+    struct given_block block;
+    off_t at = 0, end = lseek(writer->fd, 0, SEEK_END);
+    while (pread(writer->fd, &block, sizeof block, at) == (ssize_t)sizeof block && block.magic == MAGIC &&
+           at + (off_t)sizeof block + (off_t)block.bytes <= end) {
+        at += (off_t)sizeof block + (off_t)block.bytes;
+        writer->taken += block.raw_bytes;
+        writer->left_bytes -= (int64_t)block.raw_bytes - block.bytes;
+    }
+    if (at < end && ftruncate(writer->fd, at))
+        give_up(writer);
+    else if (at)
+        give_back(writer);
 }
 
 void given_take(struct given_writer *writer, uint64_t place, const uint8_t *records, size_t n)
 {
-    size_t known = writer->done > place ? (size_t)(writer->done - place) : 0;
-    if (known >= n || writer->done >= writer->until)
+    size_t known = writer->taken > place ? (size_t)(writer->taken - place) : 0;
+    if (writer->fd < 0 || writer->left_bytes <= 0 || writer->taken < place || known >= n || n - known > MOST_RAW)
         return;
     records += known;
     n -= known;
     struct given_block block = {.magic = MAGIC, .raw_bytes = (uint32_t)n};
-    if (writer->fd < 0 || n > MOST_RAW)
-        return;
-    vec_resize(&writer->bytes, sizeof block + n + n / 8);
-    block.bytes = (uint32_t)encode(records, n, writer->bytes.at + sizeof block);
-    block.sum = (uint32_t)hash_bytes(writer->bytes.at + sizeof block, block.bytes);
-    memcpy(writer->bytes.at, &block, sizeof block);
-    off_t before = lseek(writer->fd, 0, SEEK_END);
-    if (write(writer->fd, writer->bytes.at, sizeof block + block.bytes) != (ssize_t)(sizeof block + block.bytes)) {
-        (void)!ftruncate(writer->fd, before); /* all of it, or nothing */
-        give_up(writer);
-        return;
-    }
-    writer->done += n;
-    uint64_t until = writer->done / WW_HEADER_BYTES * WW_HEADER_BYTES;
-    if (until - writer->punched < PUNCH_BYTES)
-        return;
-    if (fallocate(writer->spool_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)writer->punched,
-                  (off_t)(until - writer->punched)))
-        give_up(writer); /* this file system cannot */
-    writer->punched = until;
+    vec_grow((void **)&writer->blocks, &writer->cap, writer->n + sizeof block + n + n / 8, 1);
+    block.bytes = (uint32_t)encode(records, n, writer->blocks + writer->n + sizeof block);
+    memcpy(writer->blocks + writer->n, &block, sizeof block);
+    writer->n += sizeof block + block.bytes;
+    writer->taken += n;
+    writer->left_bytes -= (int64_t)n - block.bytes;
+    if (writer->taken - writer->punched >= PUNCH_BYTES || writer->left_bytes <= 0)
+        give_back(writer);
 }
 
 void given_end(struct given_writer *writer)
 {
     give_up(writer);
-    vec_release(&writer->bytes);
+    vec_free(writer->blocks);
+    *writer = (struct given_writer){.fd = -1, .spool_fd = -1};
 }
 
 int given_open(const char *path)
@@ -297,8 +323,7 @@ bool given_read(int fd, void **raw, size_t *n, size_t *cap)
     uint8_t *bytes = malloc(block.bytes + 1);
     if (!bytes)
         err_out_of_memory(block.bytes);
-    bool ok =
-        read(fd, bytes, block.bytes) == (ssize_t)block.bytes && block.sum == (uint32_t)hash_bytes(bytes, block.bytes);
+    bool ok = read(fd, bytes, block.bytes) == (ssize_t)block.bytes;
     if (ok) {
         vec_grow(raw, cap, block.raw_bytes, 1);
         ok = decode(bytes, block.bytes, *raw, block.raw_bytes);

@@ -7,8 +7,9 @@
  *
  * The file is blocks, each a struct given_block and its bytes; a block that is not whole does not count, since its
  * pages are still there. In a block every record is 0, the record as it is; a call:   0x80 | words that differ, place
- * of the call before in the table, entry, duration, words; with 0x40 as well: behind the duration the tag, when in its
- * word nothing else differs; one unit: 0x40 | words that differ, words; since the last record of one unit.
+ * of the call before in the table, entry since the end of the last call, duration, words. Times take four bytes, or
+ * two where the place has 0x80. With 0x40 as well: behind them by how much the tag has grown, when nothing else
+ * differs. One unit: 0x40 | words that differ, words; since the last record of one unit.
  */
 #pragma once
 #include "wrap/base/containers.h"
@@ -19,18 +20,18 @@
 
 struct given_block {
     uint32_t magic, raw_bytes, bytes;
-    uint32_t sum; /* of the bytes */
 };
 
 struct given_writer {
-    int fd, spool_fd;       /* -1: nothing is kept and given back */
-    uint64_t done, punched; /* places in the spool file: up to there it is kept, given back */
-    uint64_t until;
-    VEC(uint8_t) bytes;
+    int fd, spool_fd;        /* -1: nothing is kept and given back */
+    uint64_t taken, punched; /* places in the spool file: up to there it was taken, given back */
+    int64_t left_bytes;      /* that the disk is still to be saved */
+    uint8_t *blocks;         /* of what was taken since: they are written before it is given back */
+    size_t n, cap;
 };
 
-/* What is in the spool file `path`, open for reading, between these places will be given back. */
-void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t until);
+/* The spool file `path`, open for reading, will be given back from there on until save_bytes are saved by that. */
+void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t save_bytes);
 /* The n bytes of the spool file from `place` on have been read: whole records, behind those of the call before. */
 void given_take(struct given_writer *writer, uint64_t place, const uint8_t *records, size_t n);
 void given_end(struct given_writer *writer);

@@ -71,6 +71,9 @@ static size_t read_file(struct spool_reader *reader, uint8_t *to, size_t n)
     return done + read_bytes(reader->fd, to + done, n - done);
 }
 
+/* Of a call, at most: here, in the archive, and both together while it is made. */
+enum { SPOOL_BYTES = 64, ARCHIVE_BYTES = 35, DISK_BYTES = 70 };
+
 void spool_reader_give_back(struct spool_reader *reader)
 {
     struct stat st;
@@ -79,9 +82,8 @@ void spool_reader_give_back(struct spool_reader *reader)
     reader->keep = calloc(1, sizeof *reader->keep);
     if (!reader->keep)
         err_out_of_memory(sizeof *reader->keep);
-    /* A call takes 64 bytes here, 10 to 14 as given back and 32 to 35 in the archive: when five eighths are given back,
-     * all of it takes less than 70 at any time. */
-    given_begin(reader->keep, reader->path, WW_HEADER_BYTES, (uint64_t)st.st_size / 8 * 5);
+    given_begin(reader->keep, reader->path, WW_HEADER_BYTES,
+                (uint64_t)st.st_size / SPOOL_BYTES * (SPOOL_BYTES + ARCHIVE_BYTES - DISK_BYTES));
 }
 
 /* Rings. */

@@ -140,7 +140,8 @@ static void half_is_given_back(void **state)
     assert_true(before > LEAST_RAW);
     if (disk_bytes() == before)
         skip(); /* this file system gives nothing back */
-    assert_true(disk_bytes() < before * 95 / 100);
+    /* An archive of 35 bytes a call, and not more than 70 with what is still here. */
+    assert_true(disk_bytes() <= before / 64 * (70 - 35) + 2 * WW_HEADER_BYTES);
     assert_int_equal(records_hash(), all_records);
     assert_int_equal(convert(), all_events);
 }
@@ -177,7 +178,7 @@ static void killed_at_any_time(void **state)
 /* Collectives count themselves: only their times and that differ. */
 static void little_is_kept_of_collectives(void **state)
 {
-    enum { N = 4000, KEPT_BYTES = 15 };
+    enum { N = 80000, KEPT_BYTES = 8 };
     static struct ww_call calls[N];
     struct given_writer writer;
     char *beside = given_path(path);
@@ -191,7 +192,7 @@ static void little_is_kept_of_collectives(void **state)
         calls[i].head = (struct ww_head){WW_CALL, 2};
         calls[i].stack = i % 7;
     }
-    given_begin(&writer, path, WW_HEADER_BYTES, UINT64_MAX);
+    given_begin(&writer, path, WW_HEADER_BYTES, INT64_MAX);
     given_take(&writer, WW_HEADER_BYTES, (const uint8_t *)calls, sizeof calls);
     given_end(&writer);
     assert_int_equal(stat(beside, &st), 0);
