@@ -753,12 +753,25 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
     return "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
 }
 
+/* Most of what is waited for is that the MPI library goes on, not what the late side computes. */
+static bool is_for_progress(const struct analysis *analysis, const struct cause *cause)
+{
+    double progress_ns = 0;
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        if (analysis->sites[cause->sites[i].site].kind == WAIT_PROGRESS)
+            progress_ns += cause->sites[i].waiting_ns;
+    return progress_ns > cause->waiting_ns / 2;
+}
+
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct trace *trace = analysis->trace;
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
     const struct sides sides = sides_of(arena, cause);
     bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
+    if ((says_more || cause->kind == KIND_SLOWER) && is_for_progress(analysis, cause))
+        return "the MPI library goes on only when the late side comes back to it: call it there now and then "
+               "(MPI_Test), or switch on its asynchronous progress";
     if (says_more && nobody_has_more(cause, &sides) && has_more_each_time(cause))
         return "no rank has more of it in all, but at each time one has: share out what is done between two meetings, "
                "in smaller pieces";

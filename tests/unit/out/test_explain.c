@@ -233,6 +233,30 @@ static void advice_fits_what_is_explained(void **state)
     arena_release(&arena);
 }
 
+static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trace trace = {0};
+    struct step step = {.place = 1};
+    struct wait_site sites[] = {{.kind = WAIT_NXN}, {.kind = WAIT_PROGRESS}};
+    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1, .sites = sites, .n_sites = 2};
+    struct cause_rank late = ran(1, 9000000, 10, 0.01), other = ran(0, 3000000, 10, 0.01);
+    struct cause_site at[] = {{.site = 1, .waiting_ns = 6e8}, {.site = 0, .waiting_ns = 4e8}};
+    struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = 1;
+    cause.waiting_ns = 1e9;
+    cause.sites = at;
+    cause.n_sites = 2;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "only when the late side comes back to it"));
+    cause.kind = KIND_BLOCKED; /* who sleeps cannot call MPI meanwhile */
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which lock or thread it waits"));
+    cause.kind = KIND_MORE_WORK;
+    at[0].waiting_ns = 4e8; /* most of it is waited for where all have to come */
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out this work differently"));
+    arena_release(&arena);
+}
+
 static void a_place_of_one_rank_is_told_by_how_often_it_ran(void **state)
 {
     (void)state;
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(slower_only_when_others_wait_is_told),
+        cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
