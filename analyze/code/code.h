@@ -102,7 +102,7 @@ struct code_run {
     uint64_t end;   /* the address itself when nothing is known of it */
     uint64_t basic; /* where that basic block begins */
     uint64_t routine_end;
-    uint32_t place, depth;   /* as code_place_at; how many loops of the machine code are around it */
+    uint32_t place, depth;   /* as code_place_at; how many loops are around it, each of the source once */
     uint32_t n_instructions; /* padding aside; estimated where the machine's are not known */
 };
 struct code_run code_run_at(struct code *code, uint32_t module, uint64_t address, uint64_t end);

@@ -81,15 +81,30 @@ static uint32_t last_insn(const struct loop_context *c, uint32_t block)
     return c->graph->blocks.at[block].first + c->graph->blocks.at[block].n - 1;
 }
 
-/* Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. */
+static bool may_leave(const struct loop_context *c, uint32_t loop, uint32_t block)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    for (uint32_t e = cfg->out_at[block]; e < cfg->out_at[block + 1]; e++)
+        if (!cfg_loop_contains(c->loops, loop, cfg->edges.at[cfg->out[e]].to))
+            return true;
+    return false;
+}
+
+/*
+ * Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. Where
+ * the loop cannot be left from the block, it does something else, such as to look whether to enter the first loop
+ * inside: then it is where the loop could have been left right before.
+ */
 static void visit_decisions(const struct loop_context *c, uint32_t loop, uint32_t block,
                             void (*visit)(void *state, uint32_t insn), void *state)
 {
     const struct cfg *cfg = &c->graph->cfg;
-    bool is_decided_before = false, may_be = block != c->loops->at[loop].head && is_made_up(c, block);
-    for (uint32_t e = cfg->in_at[block]; may_be && e < cfg->in_at[block + 1]; e++) {
+    bool is_decided_before = false, is_behind = block != c->loops->at[loop].head && is_made_up(c, block);
+    bool is_other = !is_behind && !may_leave(c, loop, block);
+    for (uint32_t e = cfg->in_at[block]; (is_behind || is_other) && e < cfg->in_at[block + 1]; e++) {
         uint32_t from = cfg->edges.at[cfg->in[e]].from, insn = last_insn(c, from);
-        if (!cfg_loop_contains(c->loops, loop, from) || c->graph->insns.at[insn].flow != FLOW_BRANCH)
+        if (!cfg_loop_contains(c->loops, loop, from) || c->graph->insns.at[insn].flow != FLOW_BRANCH ||
+            (is_other && (c->loops->order.is_retreating[cfg->in[e]] || !may_leave(c, loop, from))))
             continue;
         visit(state, insn);
         is_decided_before = true;

@@ -112,15 +112,19 @@ static void fill_blocks(struct code *code, struct model *model, const struct gra
 {
     model->n_blocks = (uint32_t)graph->blocks.n;
     model->loops = arena_array(&code->arena, struct model_loop, loops->n + 1);
-    for (uint32_t l = 0; l < loops->n; l++)
-        model->loops[l] = (struct model_loop){
-            .place = place_of[l], .parent = loops->at[l].parent != CFG_NONE ? loops->at[l].parent : CODE_NONE};
+    for (uint32_t l = 0; l < loops->n; l++) {
+        const struct model_loop *around = loops->at[l].parent != CFG_NONE ? &model->loops[loops->at[l].parent] : NULL;
+        bool is_again = around && around->place == place_of[l];
+        model->loops[l] = (struct model_loop){.place = place_of[l],
+                                              .parent = around ? loops->at[l].parent : CODE_NONE,
+                                              .depth = (around ? around->depth : 0) + !is_again};
+    }
     model->blocks = arena_array(&code->arena, struct model_block, model->n_blocks);
     for (uint32_t b = 0; b < model->n_blocks; b++) {
         uint32_t loop = loops->innermost != NULL ? loops->innermost[b] : CFG_NONE;
         model->blocks[b] = (struct model_block){.lo = graph->blocks.at[b].lo, .hi = graph->blocks.at[b].hi};
         model->blocks[b].place = loop != CFG_NONE ? place_of[loop] : model->place;
-        model->blocks[b].depth = loop != CFG_NONE ? loops->at[loop].depth : 0;
+        model->blocks[b].depth = loop != CFG_NONE ? model->loops[loop].depth : 0;
         model->blocks[b].loop = loop != CFG_NONE ? loop : CODE_NONE;
     }
 }

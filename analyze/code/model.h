@@ -10,7 +10,7 @@
 /* [lo, hi) is one basic block. */
 struct model_block {
     uint64_t lo, hi;
-    uint32_t place, depth; /* 0 = in no loop of the machine code */
+    uint32_t place, depth; /* 0 = in no loop */
     uint32_t loop;         /* the innermost loop of the machine code, by number in loops; CODE_NONE */
     bool has_callees;      /* they stand in the module's */
 };
@@ -18,6 +18,7 @@ struct model_block {
 /* A loop of the machine code. What encloses its place is that of another copy, maybe; what encloses it is this. */
 struct model_loop {
     uint32_t place, parent; /* CODE_NONE: outermost */
+    uint32_t depth;         /* 1 = outermost; a loop of the source that is two here, one in the other, is one */
 };
 
 /* A routine with its out-of-line parts. */

@@ -2,7 +2,8 @@
 /*
  * One source loop may be many loops of the machine code: vector body and remainder, peeled, unrolled, unswitched and
  * distributed copies, several inlined copies. They get one place, so that what is blamed on the loop adds up:
- *   - a loop with the same closing and first line as its outer loop, in the same source routine, is that loop;
+ *   - a loop with the same closing and first line as its outer loop, in the same source routine, is that loop, and so
+ * is what is left of a loop with two entries without one of them;
  *   - so are loops side by side with the same closing line, or of which one's lines lie within the other's: two
  *     different loops of a source do not share lines unless one is inside the other;
  *   - and a loop beside one whose lines hold it, but which has an inner loop with the same closing line, is that inner
@@ -94,6 +95,25 @@ static bool is_parent_again(const struct maker *m, uint32_t parent, const struct
     return false;
 }
 
+/*
+ * A loop that can be entered in its middle, where the test at its begin has been made before, is two here: what is left
+ * of it without its head goes round as well, entered from where the whole is.
+ */
+static bool is_around_again(const struct maker *m, uint32_t loop)
+{
+    const struct cfg *cfg = &m->c->graph->cfg;
+    const struct cfg_loop *l = &m->c->loops->at[loop];
+    if (l->parent == CFG_NONE || !m->c->loops->at[l->parent].is_irreducible)
+        return false;
+    for (uint32_t b = 0; b < l->n_blocks; b++)
+        for (uint32_t e = cfg->in_at[l->blocks[b]]; e < cfg->in_at[l->blocks[b] + 1]; e++) {
+            uint32_t from = cfg->edges.at[cfg->in[e]].from;
+            if (m->c->loops->order.number[from] != CFG_NONE && !cfg_loop_contains(m->c->loops, l->parent, from))
+                return true;
+        }
+    return false;
+}
+
 /* A loop directly inside `parent` whose lines hold these, or the other way round. */
 static uint32_t find_overlap(const struct maker *m, uint32_t parent, const struct loop_source *s)
 {
@@ -143,6 +163,8 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
 static uint32_t choose(struct maker *m, uint32_t loop, uint32_t parent, bool may_wait)
 {
     const struct loop_source *s = &m->sources[loop];
+    if (is_around_again(m, loop))
+        return parent;
     if (s->file == INTERN_NONE || s->line_first == 0)
         return new_loop(m, loop, parent);
     uint32_t beside = is_parent_again(m, parent, s) ? parent : find_overlap(m, parent, s);

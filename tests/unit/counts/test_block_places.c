@@ -4,11 +4,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 enum { BODY = 2, EMPTY = 3, GONE = 4, N_BLOCKS = 5 };
 
-/* In how many loops of the machine code an address lies. */
+/* In how many loops an address lies. */
 static uint32_t depth_at(struct code *code, uint32_t module, uint64_t address)
 {
     return code_run_at(code, module, address, address + 1).depth;
@@ -169,12 +170,43 @@ static void of_copies_the_one_as_deep_as_the_block_tells(void **state)
     block_places_release(&places);
 }
 
+/* A loop with two entries is two in the machine code, one in the other, and one of the source and of the graph. */
+static void a_loop_with_two_entries_is_one(void **state)
+{
+    (void)state;
+    static const char program[] = SHAPES_BIN "/f90-counted-O3"; /* with a compiler and a plugin for it only */
+    struct counts *counts = NULL;
+    if (access(program, R_OK))
+        skip();
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, program, NULL, 0), n_deep = 0;
+    assert_int_equal(counts_open(program, &counts), 0);
+    for (uint32_t f = 0; f < counts_n_functions(counts); f++) {
+        const struct counts_function *function = counts_function(counts, f);
+        struct block_places places = {0};
+        if (strcmp(function->source_name, "advance"))
+            continue;
+        for (uint32_t b = 0; b < function->n_blocks; b++) {
+            uint32_t loop = function->blocks[b].loop, place = block_place(&places, code, module, function, b);
+            if (place == CODE_NONE || loop == CFG_NONE)
+                continue;
+            assert_int_equal(code_place(code, place)->depth, function->loops.at[loop].depth);
+            n_deep += function->loops.at[loop].depth == 2;
+        }
+        block_places_release(&places);
+    }
+    assert_in_range(n_deep, 2, 8);
+    counts_close(counts);
+    code_close(code);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_block_is_where_its_innermost_piece_is, shape_open, shape_close),
         cmocka_unit_test_setup_teardown(a_loop_without_a_label_is_the_one_before_it, shape_open, shape_close),
         cmocka_unit_test_setup_teardown(a_call_tells_where_its_block_is, shape_open, shape_close),
-        cmocka_unit_test_setup_teardown(of_copies_the_one_as_deep_as_the_block_tells, shape_open, shape_close)};
+        cmocka_unit_test_setup_teardown(of_copies_the_one_as_deep_as_the_block_tells, shape_open, shape_close),
+        cmocka_unit_test(a_loop_with_two_entries_is_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -353,6 +353,25 @@ static long remainders_below(int limit)
     return n;
 }
 
+/* Whether to go through a row is asked where the row before ends. */
+__attribute__((noinline)) void rows(const int *size, double *to, double *sums, const double *from, int sweep)
+{
+    int j_min = size[0], j_max = size[1], i_min = size[2], i_max = size[3];
+    if (sweep == 1) {
+        for (int j = j_min; j <= j_max; j++)             /* @rows_up( */
+            for (int i = i_min; i <= i_max; i++) {       /* @row_up( */
+                to[i + i_max * j] = from[i + i_max * j] + from[i + 1 + i_max * j] - from[i];
+                sums[i + i_max * j] = to[i + i_max * j] + from[i + 1]; /* @row_up) @rows_up) */
+            }
+    } else if (sweep == 3) {
+        for (int j = j_min; j <= j_max; j++)             /* @rows_down( */
+            for (int i = i_min; i <= i_max; i++) {       /* @row_down( */
+                to[i + i_max * j] = from[i + i_max * j];
+                sums[i + i_max * j] = to[i + i_max * j] + from[i + i_max * (j + 1)]; /* @row_down) @rows_down) */
+            }
+    }
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 16;
@@ -376,6 +395,7 @@ int main(int argc, char **argv)
     inlined_steps(&(struct run){argc, n});
     inlined_library(argv[0], argc);
     s += (double)vectorised_remainders(argc);
+    rows((const int[]){0, 1, 0, argc}, x, x, x, argc);
     x[n - 1] = 1e7;
     printf("%g %d\n", s, inlined_condition(x));
     return 0;

@@ -60,6 +60,28 @@ contains
     integer, intent(inout) :: i
     if (i > 1000000) i = 0
   end subroutine touch
+
+  ! Whether to go through the inner loop is asked where the outer one goes back.
+  subroutine advance(u, every)
+    real(dp), intent(inout) :: u(:)
+    integer, intent(in) :: every
+    integer :: step, i, n, k
+    n = size(u)
+    do step = 1, 100                             ! @steps(
+      do i = 2, n - 1                            ! @sweep(
+        u(i) = 0.5_dp*u(i) + sin(u(i - 1))       ! @sweep)
+      end do
+      call random_seed(size=k)
+      if (mod(step, every) == 0) then
+        call random_seed(size=n)
+        if (k == 0) then
+          do i = 1, n                            ! @seldom(
+            call random_number(u)                ! @seldom) @steps)
+          end do
+        end if
+      end if
+    end do
+  end subroutine advance
 end module mesh
 
 program shapes
@@ -81,6 +103,7 @@ program shapes
     call limit(a(1:50 + i), b(1:50 + i))
     call touch(k(4))                             ! @limits)
   end do
+  call advance(a, 10)
   print *, newton(2.0_dp), sum(x), longest(k, 10) ! @?sum( @?sum)
 contains
   ! All of it is on its first line, as the debug information has it.
