@@ -369,11 +369,23 @@ static bool take_turns(const struct crowd *late, const struct crowd *others)
            is_same_code(&instructions);
 }
 
+/* Whether times that samples tell may be alike. */
+static bool may_be_alike(const struct crowd *crowd)
+{
+    const struct doing *least = crowd->each, *most = crowd->each;
+    for (uint32_t i = 1; i < crowd->n; i++) {
+        least = crowd->each[i].time_ns < least->time_ns ? &crowd->each[i] : least;
+        most = crowd->each[i].time_ns > most->time_ns ? &crowd->each[i] : most;
+    }
+    double doubt = fmin(doubt_of_times(most, least), VAGUE_DOUBT);
+    return most->time_ns <= least->time_ns * fmax(TIMES_ALIKE, exp(doubt));
+}
+
 /* Nor does anybody take longer in all, as far as times tell. */
 static bool take_as_long(const struct crowd *late, const struct crowd *others)
 {
     if (!others->n)
-        return late->n > 1 && is_alike(late, TIME);
+        return late->n > 1 && may_be_alike(late);
     bool is_nothing = most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns;
     return !is_nothing && excess_of(late, others, TIME).mean < NOTABLY_LONGER;
 }

@@ -185,6 +185,22 @@ static void what_nobody_has_more_of_is_serialisation(void **state)
     arena_release(&arena);
 }
 
+/* Where all are late in turn, times that samples may as well have made different are no reason to call one longer. */
+static void nobody_has_more_as_far_as_samples_tell(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank late[] = {ran(0, 0, 0, 0), ran(1, 0, 0, 0)};
+    struct cause cause = {.kind = KIND_MORE_TIME, .ranks = late, .n_ranks = 2, .n_late = 2};
+    cause.kind_ns[KIND_MORE_TIME] = cause.waiting_ns = 1e8;
+    late[0].time_ns = 58e6, late[1].time_ns = 50e6;
+    late[0].error_ns = late[1].error_ns = 4e6;
+    assert_string_equal(explain_kind_words(&arena, &cause), "serialisation");
+    late[0].error_ns = late[1].error_ns = 1e6;
+    assert_string_equal(explain_kind_words(&arena, &cause), "more time");
+    arena_release(&arena);
+}
+
 /* It is called slower: then the words say when. */
 static void slower_only_when_others_wait_is_told(void **state)
 {
@@ -507,6 +523,7 @@ int main(void)
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
+        cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(slower_only_when_others_wait_is_told),
         cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),
         cmocka_unit_test(advice_fits_what_is_explained),
