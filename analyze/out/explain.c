@@ -341,23 +341,20 @@ static const char *explain_cost(struct arena *arena, const struct crowd *late, c
 }
 
 /* What one execution takes there, compared with the others: instructions first, since they are work, then the rest.
- * Ranks may be slower at times when others wait, and not in all. */
+ * `is_slower_then`: ranks are slower at times when others wait, and not in all. */
 static const char *explain_each(struct arena *arena, const struct cause *cause, const struct crowd *late,
-                                const struct crowd *others)
+                                const struct crowd *others, bool *is_slower_then)
 {
-    bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
     struct excess instructions = excess_of(late, others, INSTRUCTIONS), cost = excess_of(late, others, COST);
-    const char *at_times = says_slower ? " in all, slower when others wait" : "";
-    const char *in_all = cost.mean < 1 / NOTABLY_LONGER ? at_times : "";
-    if (!is_same_code(&instructions)) {
-        const char *dearer = explain_cost(arena, late, others, instructions.mean, ", each");
-        return arena_printf(arena, "each time with %s the instructions%s%s", factors(arena, &instructions),
-                            dearer ? dearer : "", in_all);
-    }
-    const char *dearer = explain_cost(arena, late, others, 1, "each time");
-    if (!dearer)
-        return arena_printf(arena, "at the same cost each time%s", at_times);
-    return arena_printf(arena, "%s%s", dearer, in_all);
+    bool has_same_code = is_same_code(&instructions);
+    const char *dearer = explain_cost(arena, late, others, has_same_code ? 1 : instructions.mean,
+                                      has_same_code ? "each time" : ", each");
+    *is_slower_then = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns &&
+                      ((has_same_code && !dearer) || cost.mean < 1 / NOTABLY_LONGER);
+    if (!has_same_code)
+        return arena_printf(arena, "each time with %s the instructions%s", factors(arena, &instructions),
+                            dearer ? dearer : "");
+    return dearer ? dearer : "at the same cost each time";
 }
 
 /* Over the run nobody executes more of it than the others: whoever is late executes it at another time. */
@@ -450,8 +447,12 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
         times = is_late ? "as often in all as" : "as often as";
     if (have_less(late, others))
         return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
-    return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, explain_each(arena, cause, late, others),
-                        is_late ? ", but at other times: others wait meanwhile" : "");
+    static const char *const when[2][2] = {{"", " in all, slower when others wait"},
+                                           {", but at other times: others wait meanwhile",
+                                            " in all, but at other times, and slower then: others wait meanwhile"}};
+    bool is_slower_then;
+    const char *each = explain_each(arena, cause, late, others, &is_slower_then);
+    return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, each, when[is_late][is_slower_then]);
 }
 
 /* Computing: from executions where they are known, else from time. */

@@ -208,6 +208,16 @@ static void slower_only_when_others_wait_is_told(void **state)
     struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 10, 0.01)};
     expect_text(ranks, 1, 2, KIND_SLOWER,
                 "rank 1 runs it as often as rank 0, at the same cost each time in all, slower when others wait");
+    /* At other times as well. */
+    struct arena arena = {0};
+    struct cause cause = {.kind = KIND_SLOWER, .waiting_ns = 1e9, .ranks = ranks, .n_ranks = 1, .n_late = 1};
+    cause.others = ranks + 1;
+    cause.n_others = 1;
+    cause.kind_ns[KIND_SLOWER] = cause.kind_ns[KIND_MORE_WORK] = 5e8;
+    assert_string_equal(explain_cause(&arena, &cause),
+                        "rank 1 runs it as often in all as rank 0, at the same cost each time in all, but at other "
+                        "times, and slower then: others wait meanwhile");
+    arena_release(&arena);
 }
 
 static void advice_fits_what_is_explained(void **state)
