@@ -788,6 +788,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if (says_more && nobody_has_more(cause, &sides) && has_more_each_time(cause))
         return "no rank has more of it in all, but at each time one has: share out what is done between two meetings, "
                "in smaller pieces";
+    if (says_more && !sides.others.n && sides.late.n > 1 && has_more_each_time(cause) && !cause->is_unexplained)
+        return "at each time another rank has more of it: share out what is done between two meetings, in smaller "
+               "pieces";
     if (says_more && nobody_has_more(cause, &sides))
         return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
                "pieces";

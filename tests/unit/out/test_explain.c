@@ -198,6 +198,13 @@ static void nobody_has_more_as_far_as_samples_tell(void **state)
     assert_string_equal(explain_kind_words(&arena, &cause), "serialisation");
     late[0].error_ns = late[1].error_ns = 1e6;
     assert_string_equal(explain_kind_words(&arena, &cause), "more time");
+    /* Nor do they, each in its turn, have to have as much of it in all. */
+    struct trace trace = {0};
+    struct step step = {.place = 1};
+    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+    assert_null(strstr(explain_next(&arena, &analysis, &cause), "at each time"));
+    cause.meanwhile = 0.25;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "at each time another rank has more of it"));
     arena_release(&arena);
 }
 
