@@ -268,7 +268,7 @@ static void name_site(struct sites *sites, struct arena *arena, uint32_t site, s
     out->path = "";
     out->through = NULL;
     uint32_t context = sites_user_context(sites, at->context);
-    /* The caller of a wrapper, where it is known: steps inside a call have its innermost frame alone. */
+    /* The caller of a wrapper, where it is known. */
     while (context != TRACE_NONE && sites_is_wrapper(sites, context)) {
         uint32_t caller = sites_user_context(sites, sites_context_at(sites, context)->parent);
         if (caller == TRACE_NONE)

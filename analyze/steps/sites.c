@@ -264,13 +264,22 @@ bool sites_is_start(const struct sites *sites, uint32_t site)
 
 uint32_t sites_innermost(struct sites *sites, uint32_t site)
 {
+    enum { MOST = 8 }; /* of wrappers in wrappers */
     struct site at = *sites_at(sites, site);
-    if (at.context == TRACE_NONE)
-        return site;
-    struct context context = *sites_context_at(sites, at.context);
-    context.parent = TRACE_NONE;
-    context.address = call_address(sites, &context, true);
-    return sites_put(sites, intern_put(&sites->contexts, &context, sizeof context), at.region);
+    uint32_t frames[MOST], n = 0, alone = TRACE_NONE;
+    for (uint32_t frame = at.context; frame != TRACE_NONE && n < MOST;) {
+        frames[n++] = frame;
+        uint32_t user = sites_user_context(sites, frame);
+        bool is_wrapped = user != TRACE_NONE && sites_is_wrapper(sites, user);
+        frame = is_wrapped ? sites_context_at(sites, frame)->parent : TRACE_NONE;
+    }
+    while (n > 0) {
+        struct context context = *sites_context_at(sites, frames[--n]);
+        context.parent = alone;
+        context.address = call_address(sites, &context, true);
+        alone = intern_put(&sites->contexts, &context, sizeof context);
+    }
+    return sites_put(sites, alone, at.region);
 }
 
 uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)

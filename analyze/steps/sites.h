@@ -80,7 +80,8 @@ bool sites_step_is_spinning(const struct sites *sites, uint32_t step);
 bool sites_step_is_open(const struct sites *sites, uint32_t step);
 /* No call: what follows it is the start of a process or a thread. */
 bool sites_is_start(const struct sites *sites, uint32_t site);
-/* The same call whoever led to it: only the innermost frame is kept, and of copies that were inlined the first seen. */
+/* The same call whoever led to it: only the innermost frame is kept, of a wrapper its callers up to the first that is
+ * none as well, and of copies that were inlined the first seen. */
 uint32_t sites_innermost(struct sites *sites, uint32_t site);
 /* Two sites in succession, as one number. */
 uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
