@@ -337,9 +337,8 @@ static bool is_one_to_work(void)
         return launcher_is_first_rank();
     enum nodes_role role = nodes_meet(program);
     if (role == NODES_LATE)
-        die("some processes on other nodes do not answer; is the tool, with %s, the same on all of them? Start it on "
-            "one "
-            "node, or without a launcher",
+        die("some processes on other nodes do not answer; is the tool, with %s, the same on all of them? "
+            "Start it on one node, or without a launcher",
             launcher_is_of_open_mpi() ? "Open MPI" : "MPICH");
     if (role == NODES_FAR)
         helpers_serve();
