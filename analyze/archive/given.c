@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAGIC = 0x5557574b, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
+enum { MAGIC = 0x5557574b, MAGIC_NAME = 0xffffff, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
 enum { CALL = 0x80, UNIT = 0x40, TAG = UNIT }; /* in a record's first byte */
 enum { TABLE = 0x80, NEAR = 0x80 };            /* in the second of a call: its place, times of two bytes */
 enum { CALL_WORDS = sizeof(struct ww_call) / sizeof(uint64_t), UNIT_WORDS = WW_UNIT / sizeof(uint64_t) };
@@ -312,6 +312,13 @@ int given_open(const char *path)
     int fd = open(kept, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     free(kept);
     return fd;
+}
+
+bool given_is_readable(int fd)
+{
+    uint32_t magic;
+    return pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic == MAGIC ||
+           (magic ^ MAGIC) & MAGIC_NAME;
 }
 
 bool given_read(int fd, void **raw, size_t *n, size_t *cap)

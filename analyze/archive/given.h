@@ -38,6 +38,8 @@ void given_end(struct given_writer *writer);
 
 /* Opens the file beside `path`; -1 = there is none. */
 int given_open(const char *path);
+/* False where another version of the tool has kept in it what it gave back: its blocks are numbered otherwise. */
+bool given_is_readable(int fd);
 /* The next block as it stood in the spool file; false at the end. */
 bool given_read(int fd, void **raw, size_t *n, size_t *cap);
 /* The file beside the spool file, to be freed. */

@@ -183,6 +183,8 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
     vec_grow((void **)&reader->buffer, &reader->cap, BUFFER_BYTES, 1);
     const char *fault = header_fault(&reader->header);
     reader->given_fd = fault || reader->header.slot_bytes ? -1 : given_open(path);
+    if (reader->given_fd >= 0 && !given_is_readable(reader->given_fd))
+        fault = "another version of whywait has begun to convert it: convert it with that one";
     return fault || !reader->header.slot_bytes ? fault : find_slots(reader);
 }
 

@@ -235,6 +235,31 @@ static void torn_block(void **state)
     free(beside);
 }
 
+/* Nothing is cut off that another version has kept. */
+static void kept_by_another_version(void **state)
+{
+    (void)state;
+    char *beside = given_path(path);
+    struct spool_reader reader;
+    FILE *file = fopen(beside, "r+b");
+    assert_non_null(file);
+    struct given_block block;
+    assert_int_equal(fread(&block, sizeof block, 1, file), 1);
+    block.magic -= 1u << 24;
+    rewind(file);
+    assert_int_equal(fwrite(&block, sizeof block, 1, file), 1);
+    fclose(file);
+    uint64_t before = file_hash(beside);
+    assert_int_not_equal(spool_reader_open(&reader, path), 0);
+    spool_reader_close(&reader);
+    char parts[128];
+    snprintf(parts, sizeof parts, "%s/parts", run);
+    dir_remove(parts);
+    assert_int_not_equal(convert_rank(run, 0), 0);
+    assert_true(file_hash(beside) == before);
+    free(beside);
+}
+
 static struct pieces {
     size_t n_bytes, largest;
     uint64_t hash;
@@ -283,9 +308,14 @@ int main(void)
     snprintf(path, sizeof path, "%s/0-0.ev", spool);
     if (mkdir(run, 0700) || mkdir(spool, 0700))
         return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(half_is_given_back), cmocka_unit_test(killed_at_any_time),
-                                       cmocka_unit_test(torn_block), cmocka_unit_test(little_is_kept_of_collectives),
-                                       cmocka_unit_test(written_in_pieces)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_is_given_back),
+        cmocka_unit_test(killed_at_any_time),
+        cmocka_unit_test(torn_block),
+        cmocka_unit_test(kept_by_another_version),
+        cmocka_unit_test(little_is_kept_of_collectives),
+        cmocka_unit_test(written_in_pieces),
+    };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", dir);
