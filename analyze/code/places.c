@@ -2,8 +2,8 @@
 /*
  * One source loop may be many loops of the machine code: vector body and remainder, peeled, unrolled, unswitched and
  * distributed copies, several inlined copies. They get one place, so that what is blamed on the loop adds up:
- *   - a loop with the same closing and first line as its outer loop, in the same source routine, is that loop, and so
- * is what is left of a loop with two entries without one of them;
+ *   - a loop with the same closing and first line as its outer loop, in the same source routine, is that loop;
+ *   - so is what is left of a loop with two entries without one of them;
  *   - so are loops side by side with the same closing line, or of which one's lines lie within the other's: two
  *     different loops of a source do not share lines unless one is inside the other;
  *   - and a loop beside one whose lines hold it, but which has an inner loop with the same closing line, is that inner

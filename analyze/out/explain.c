@@ -776,6 +776,40 @@ static bool is_for_progress(const struct analysis *analysis, const struct cause 
     return progress_ns > cause->waiting_ns / 2;
 }
 
+/* Where the same work, shared out or handed over otherwise, would not be waited for; NULL where that is not it. */
+static const char *next_of_sharing(const struct cause *cause, const struct sides *sides)
+{
+    if (nobody_has_more(cause, sides))
+        return has_more_each_time(cause) ? "no rank has more of it in all, but at each time one has: share out what is "
+                                           "done between two meetings, in smaller pieces"
+                                         : "no rank has more of it in all: let ranks do it at the same time, or hand "
+                                           "over sooner, in smaller pieces";
+    if (!sides->others.n && sides->late.n > 1 && has_more_each_time(cause) && !cause->is_unexplained)
+        return "at each time another rank has more of it: share out what is done between two meetings, in smaller "
+               "pieces";
+    return NULL;
+}
+
+/* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
+static const char *next_of_slower(struct arena *arena, const struct trace *trace, const struct cause *cause,
+                                  const struct sides *sides)
+{
+    const char *late = common_host(trace, cause->ranks, cause->n_late);
+    const char *others = common_host(trace, cause->others, cause->n_others);
+    if (late && cause->n_others && (!others || strcmp(late, others)))
+        return arena_printf(
+            arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
+    if (!sides->others.n && take_turns(&sides->late, &sides->others))
+        return "no rank is slower in all: on each its time varies from one step to the next, as clock speed, caches "
+               "and other processes make it";
+    if (cause->library)
+        return arena_printf(arena,
+                            "what %s does may be slower there or more: compare what the ranks call it for, and how "
+                            "often",
+                            label_base_name(cause->library));
+    return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells more";
+}
+
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct trace *trace = analysis->trace;
@@ -785,37 +819,16 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if ((says_more || cause->kind == KIND_SLOWER) && is_for_progress(analysis, cause))
         return "the MPI library goes on only when the late side comes back to it: call it there now and then "
                "(MPI_Test), or switch on its asynchronous progress";
-    if (says_more && nobody_has_more(cause, &sides) && has_more_each_time(cause))
-        return "no rank has more of it in all, but at each time one has: share out what is done between two meetings, "
-               "in smaller pieces";
-    if (says_more && !sides.others.n && sides.late.n > 1 && has_more_each_time(cause) && !cause->is_unexplained)
-        return "at each time another rank has more of it: share out what is done between two meetings, in smaller "
-               "pieces";
-    if (says_more && nobody_has_more(cause, &sides))
-        return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
-               "pieces";
+    const char *sharing = says_more ? next_of_sharing(cause, &sides) : NULL;
+    if (sharing)
+        return sharing;
     switch (cause->kind) {
     case KIND_MORE_WORK:
         return analysis->steps[cause->step].is_loop
                    ? "share out the work of this loop differently; --cause shows which parts of it and which ranks"
                    : "share out this work differently; --cause shows which parts of it and which ranks";
-    case KIND_SLOWER: {
-        /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
-        const char *late = common_host(trace, cause->ranks, cause->n_late);
-        const char *others = common_host(trace, cause->others, cause->n_others);
-        if (late && cause->n_others && (!others || strcmp(late, others)))
-            return arena_printf(
-                arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
-        if (!sides.others.n && take_turns(&sides.late, &sides.others))
-            return "no rank is slower in all: on each its time varies from one step to the next, as clock speed, "
-                   "caches and other processes make it";
-        if (cause->library)
-            return arena_printf(
-                arena, "what %s does may be slower there or more: compare what the ranks call it for, and how often",
-                label_base_name(cause->library));
-        return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells "
-               "more";
-    }
+    case KIND_SLOWER:
+        return next_of_slower(arena, trace, cause, &sides);
     case KIND_BLOCKED:
         return "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a "
                "late rank names the system calls; where there are few, it is page faults: use memory again that has "
