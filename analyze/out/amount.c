@@ -292,6 +292,16 @@ static bool is_hidden_outside(const struct analysis *analysis, const struct caus
            machine_outside_ns / outside - machine_inside_ns / inside > sum_of(cause->when_ns, from, to) / inside;
 }
 
+/* The longest time, in parts, in which it did next to nothing between two times at which it acts. */
+static int longest_pause(const double *ns, int from, int to, double nothing_ns)
+{
+    int longest = 0;
+    for (int begin = from; begin < to; begin++)
+        while (begin + longest < to && sum_of(ns, begin, begin + longest + 1) <= nothing_ns)
+            longest++;
+    return longest;
+}
+
 const char *when_sentence(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const double *ns = cause->when_ns;
@@ -308,15 +318,17 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         if (ns[i] >= MOST_SHARE * all_ns)
             return arena_printf(arena, "all at once, about %s after the start",
                                 amount_duration((i + 0.5) * part_ns).text);
-    while (sum_of(ns, 0, from + 1) <= TREND_LEFT_OUT / 2 * all_ns)
+    const double nothing_ns = TREND_LEFT_OUT / 2 * all_ns;
+    while (sum_of(ns, 0, from + 1) <= nothing_ns)
         from++;
-    while (sum_of(ns, to - 1, WHEN_PARTS) <= TREND_LEFT_OUT / 2 * all_ns)
+    while (sum_of(ns, to - 1, WHEN_PARTS) <= nothing_ns)
         to--;
     double from_ns = fmax(0, from * part_ns - cause->lead_ns);
     const char *begin = arena_strdup(arena, amount_duration(from_ns).text), *span = NULL;
     const char *times =
         cause->every > 1 ? arena_printf(arena, "every %u%s time", cause->every, ordinal(cause->every)) : NULL;
-    const double margin = (1 - MOST_SHARE) * WHEN_PARTS; /* start-up and end, in which nobody computes, are no news */
+    /* Start-up and end, in which nobody computes, are no news; nor is a silence like those between two times. */
+    const double margin = fmax((1 - MOST_SHARE) * WHEN_PARTS, longest_pause(ns, from, to, nothing_ns) + 1);
     bool is_late = from_ns > margin * part_ns, is_short = WHEN_PARTS - to > margin;
     if (is_hidden_outside(analysis, cause, from, to))
         span = NULL;

@@ -96,6 +96,18 @@ static double now_and_then(int part)
     return part == 3 || part == 11 ? 1e6 : part == 19 || part == 21 || part == 29 ? 2e6 : 1e4;
 }
 
+/* A checkpoint that is written five times, and would be next behind the end. */
+static double seldom(int part)
+{
+    return (part + 4) % 6 < 2 ? 1e6 : 0;
+}
+
+/* ... and one that is written until the middle of the run. */
+static double seldom_until_16(int part)
+{
+    return part < 16 ? seldom(part) : 0;
+}
+
 /* One wait that lies across two parts. */
 static double one_wait(int part)
 {
@@ -120,6 +132,9 @@ static void sentences_say_when(void **state)
                         "every 4th time, growing from 473 us to 8.00 ms of waiting each time");
     assert_string_equal(sentence(&arena, now_and_then), "");
     assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
+    assert_string_equal(sentence(&arena, seldom), "");
+    assert_string_equal(sentence_of(&arena, seldom, 10), "every 10th time");
+    assert_string_equal(sentence_of(&arena, seldom_until_16, 10), "every 10th time, only until 16.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only after 8.00 s");
     assert_string_equal(sentence_of(&arena, always, 12), "every 12th time");
