@@ -71,7 +71,7 @@ static void put_alike(struct page_table *table, struct arena *arena, const struc
     page_cell(table, "%s", range(arena, amount_duration(last->time_ns), amount_duration(at->time_ns)));
     page_cell(table, "%s", unknown ? unknown : range(arena, amount_count(least), amount_count(most)));
     bool has_error = executions > 0 && variance_ns2 > 0;
-    page_cell(table, "%s%s%s", executions > 0 ? amount_cost(computing_ns / executions).text : "",
+    page_cell(table, "%s%s%s", executions > 0 && computing_ns > 0 ? amount_cost(computing_ns / executions).text : "",
               has_error ? " +-" : "", has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
 }
 

@@ -647,6 +647,7 @@ static void executions_that_are_zero_are_told_from_none_counted(void **state)
         assert_true(!!strstr(text, "8.00 s       4,000") == is_counted);
         assert_true(!!strstr(text, "2.00 s           0") == is_counted);
         assert_true(!!strstr(text, "+4,000\n") == is_counted && !!strstr(text, "-1,000\n") == is_counted);
+        assert_null(strstr(text, "0.00 ns")); /* where it slept, and was never on a CPU */
         free(text);
     }
 }
