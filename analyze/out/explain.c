@@ -723,15 +723,29 @@ static const char *common_host(const struct trace *trace, const struct cause_ran
     return host;
 }
 
-/* A call of MPI that no other rank takes part in: packing, making a data type. */
-static bool is_alone(const struct analysis *analysis, const struct cause *cause)
+static bool is_call_of(const struct analysis *analysis, const struct cause *cause, enum ww_class class)
 {
     const struct trace *trace = analysis->trace;
     const char *call = analysis->steps[cause->step].routine;
     for (uint32_t i = 0; call && i < trace->n_regions; i++)
         if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
-            return trace->regions[i].class == WW_LOCAL;
+            return trace->regions[i].class == class;
     return false;
+}
+
+static const char *next_of_transfer(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
+{
+    if (cause->is_spinning)
+        return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
+    if (is_call_of(analysis, cause, WW_LOCAL))
+        return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
+    if (machine_is_short(arena, analysis))
+        return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
+               "each rank a CPU of its own before anything else";
+    if (is_call_of(analysis, cause, WW_TEST) || is_call_of(analysis, cause, WW_IPROBE))
+        return "ask less often whether something has come, or send fewer or smaller messages; --ranks shows who waits "
+               "for whom";
+    return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
 }
 
 /* Whoever has a package cannot build it to count; but what it works on comes from the program, or from its input. */
@@ -807,7 +821,8 @@ static const char *next_of_slower(struct arena *arena, const struct trace *trace
                             "what %s does may be slower there or more: compare what the ranks call it for, and how "
                             "often",
                             label_base_name(cause->library));
-    return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells more";
+    return "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
+           "times as much); `perf stat` on a late and another rank tells more";
 }
 
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
@@ -836,14 +851,7 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
-        if (cause->is_spinning)
-            return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
-        if (is_alone(analysis, cause))
-            return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
-        if (machine_is_short(arena, analysis))
-            return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
-                   "each rank a CPU of its own before anything else";
-        return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
+        return next_of_transfer(arena, analysis, cause);
     default:
         if (is_code && !trace->is_counted)
             return next_of_code(arena, analysis, &analysis->steps[cause->step]);

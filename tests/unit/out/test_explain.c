@@ -257,12 +257,32 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which lock or thread it waits"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "memory access"));
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "denormals"));
     struct cause_rank both[] = {other, ran(1, 3000000, 10, 0.01)};
     struct cause by_turns = {.kind = KIND_SLOWER, .ranks = both, .n_ranks = 2, .n_late = 2};
     assert_non_null(strstr(explain_next(&arena, &analysis, &by_turns), "no rank is slower in all"));
     cause.library = "/lib/libstdc++.so.6"; /* of which nothing is counted */
     assert_non_null(
         strstr(explain_next(&arena, &analysis, &cause), "what libstdc++.so.6 does may be slower there or more"));
+    arena_release(&arena);
+}
+
+/* What a poll takes may be the asking itself. */
+static void who_polls_is_told_to_do_so_less_often(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trace_region regions[] = {{.name = "MPI_Recv", .is_mpi = true, .class = WW_RECV},
+                                     {.name = "MPI_Iprobe", .is_mpi = true, .class = WW_IPROBE}};
+    struct trace trace = {.regions = regions, .n_regions = 2};
+    struct step step = {.routine = "MPI_Iprobe"};
+    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+    struct cause_rank late = ran(1, 9000000, 10, 0.01), other = ran(0, 3000000, 10, 0.01);
+    struct cause cause = {.kind = KIND_TRANSFER, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = 1;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "ask less often"));
+    step.routine = "MPI_Recv";
+    assert_null(strstr(explain_next(&arena, &analysis, &cause), "ask less often"));
     arena_release(&arena);
 }
 
@@ -542,6 +562,7 @@ int main(void)
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(slower_only_when_others_wait_is_told),
+        cmocka_unit_test(who_polls_is_told_to_do_so_less_often),
         cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
