@@ -12,6 +12,12 @@
  * takes one reading of the clock, which cannot tell time in the poll from time between two polls. Where polls turn out
  * to be far apart, a second reading is made, and time that the program spent on its own work ends the interval. Sleep
  * is no work: a program that backs off between two polls waits all the same. The thread's CPU time tells the two apart.
+ * Nor is offering the CPU to others (sched_yield).
+ *
+ * Where polls come fast the second reading is made for some of them, which stand for the rest. A program that works
+ * between them, and looks for messages now and then, may do all it has to do like that. So the interval ends when there
+ * is enough of such work to be told, earlier by as much: in the records the polls come first, the work follows.
+ *
  * When the poll after a nap succeeds, it becomes a call of its own, so that the nap, of which what the program had
  * waited for may have taken but a part, stays outside MPI.
  *
@@ -32,6 +38,11 @@
 enum {
     POLL_SPARSE_NS = 20000,
     POLL_WORK_NS = 10000,
+    POLL_LOOP_NS = 100, /* between polls, for the recorder and a loop around them */
+    /* Work in one record: who polls for hours between pieces of it shall not fill the disk. */
+    POLL_WORK_TOLD_NS = 1000000,
+    POLL_WORK_LEAST = 10, /* it is told where it is more than the part of so many of the time */
+    POLL_UNTIMED = 16,    /* polls in a row, at most: each 17th is timed, and few programs do things in turns of 17 */
     /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between the two polls, and
      * polls again before that. Setting a timer alone takes 50 us in a virtual machine after work that empties caches.
      */
@@ -186,13 +197,45 @@ static __attribute__((noinline)) bool is_in_window(struct recorder_thread *threa
     return true;
 }
 
+static inline void tell_interval(struct recorder_thread *thread, uint64_t enter_ns, uint64_t leave_ns)
+{
+    atomic_store_explicit(&thread->last_enter_ns, enter_ns, memory_order_relaxed);
+    atomic_store_explicit(&thread->last_leave_ns, leave_ns, memory_order_relaxed);
+    atomic_store_explicit(&thread->open_ns, 0, memory_order_release);
+}
+
+/* Less than a good part is what interrupts and caches make of waiting. */
+static bool is_at_work(const struct recorder_thread *thread, uint64_t until_ns)
+{
+    return thread->poll_work_ns > POLL_WORK_NS &&
+           thread->poll_work_ns * POLL_WORK_LEAST > until_ns - thread->poll_work_since_ns;
+}
+
+/* The open interval ended before the work that was done between its polls. */
+static void leave_out_work(struct recorder_thread *thread, uint64_t until_ns)
+{
+    struct ww_call *open = thread->poll;
+    open->leave_ns = until_ns - thread->poll_work_ns;
+    thread->poll_work_ns = 0;
+    tell_interval(thread, thread->poll_enter_ns, open->leave_ns);
+}
+
+static __attribute__((noinline)) void poll_ends(struct recorder_thread *thread)
+{
+    bool has_napped = thread->poll_nap[RECORDER_NAPS - 1].to_ns;
+    if (!has_napped && is_at_work(thread, thread->poll->leave_ns))
+        leave_out_work(thread, thread->poll->leave_ns);
+    thread->poll = NULL;
+}
+
 static inline __attribute__((always_inline)) struct ww_call *
 enter_recorded(struct recorder_thread *thread, uint16_t call_id, const void *return_address, const void *frame_address)
 {
     uint64_t now_ns = recorder_now_ns();
+    if (__builtin_expect(thread->poll != NULL, 0))
+        poll_ends(thread);
     if (needs_account(thread))
         take_account(thread, now_ns, false);
-    thread->poll = NULL;
     atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
     if (record_at_sync)
         record_at_sync(call_id, return_address, frame_address);
@@ -216,13 +259,6 @@ struct ww_call *record_enter(uint16_t call_id, const void *return_address, const
     if (__builtin_expect(recorder.is_windowed, 0))
         return enter_windowed(thread, call_id, return_address, frame_address);
     return enter_recorded(thread, call_id, return_address, frame_address);
-}
-
-static inline void tell_interval(struct recorder_thread *thread, uint64_t enter_ns, uint64_t leave_ns)
-{
-    atomic_store_explicit(&thread->last_enter_ns, enter_ns, memory_order_relaxed);
-    atomic_store_explicit(&thread->last_leave_ns, leave_ns, memory_order_relaxed);
-    atomic_store_explicit(&thread->open_ns, 0, memory_order_release);
 }
 
 static inline void intervals_add(struct recorder_intervals *intervals, uint64_t enter_ns, uint64_t leave_ns)
@@ -358,13 +394,18 @@ void record_mark(uint64_t time_ns)
         take_account(thread, time_ns, true);
 }
 
-/* Does a poll at the same place go on with the open interval? Where polls are rare, not when the program did some work
- * of its own since the last one; a nap is remembered. */
-static __attribute__((noinline)) bool sparse_poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
+/* `n` gaps, of which one was seen and the others were not: they are taken to be as long. Not of polls for memory to
+ * change, which the program itself looks at between two of them. */
+static void add_work(struct recorder_thread *thread, uint64_t gap_ns, uint32_t n, uint64_t most_ns)
 {
-    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
-    if (gap_ns <= POLL_WORK_NS)
-        return true;
+    uint64_t work_ns = gap_ns > POLL_LOOP_NS ? (gap_ns - POLL_LOOP_NS) * n : 0;
+    if (!thread->poll_has_yielded && thread->poll->call != WW_ID_Win_sync)
+        thread->poll_work_ns += work_ns < most_ns ? work_ns : most_ns;
+}
+
+/* Of a gap between two polls that are far apart: true after a nap, which is remembered. */
+static bool note_nap(struct recorder_thread *thread, uint64_t gap_ns, uint64_t now_ns)
+{
     if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
         return false;
     uint64_t awake_ns = recorder_cpu_ns() - thread->poll_cpu_ns;
@@ -375,6 +416,42 @@ static __attribute__((noinline)) bool sparse_poll_goes_on(struct recorder_thread
     return true;
 }
 
+/* The interval ends when there is enough work to be told. */
+static bool goes_on_after_work(struct recorder_thread *thread, uint64_t now_ns)
+{
+    thread->poll_has_yielded = false;
+    if (thread->poll_work_ns <= POLL_WORK_TOLD_NS)
+        return true;
+    bool ends = is_at_work(thread, now_ns);
+    if (ends)
+        leave_out_work(thread, now_ns);
+    thread->poll_work_ns = 0;
+    thread->poll_work_since_ns = now_ns;
+    return !ends;
+}
+
+/* Does a poll at the same place, or one that takes its turn, go on with the open interval? Where each is timed, not
+ * when the program did some work of its own since the last one; a nap is remembered. */
+static __attribute__((noinline)) bool timed_poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
+{
+    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
+    if (gap_ns > POLL_WORK_NS)
+        return note_nap(thread, gap_ns, now_ns);
+    add_work(thread, gap_ns, 1, gap_ns);
+    return goes_on_after_work(thread, now_ns);
+}
+
+/* ... where one stands for those before it. After a long gap the next one tells whether polls are far apart. */
+static __attribute__((noinline)) bool sampled_poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
+{
+    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
+    if (gap_ns <= POLL_SPARSE_NS)
+        add_work(thread, gap_ns, thread->poll_n_untimed, now_ns - thread->poll_sampled_ns);
+    thread->poll_sampled_ns = now_ns;
+    thread->poll_n_untimed = 0;
+    return goes_on_after_work(thread, now_ns);
+}
+
 static __attribute__((noinline)) struct ww_call *poll_enter(struct recorder_thread *thread, uint16_t call_id,
                                                             const void *return_address, const void *frame_address)
 {
@@ -383,6 +460,9 @@ static __attribute__((noinline)) struct ww_call *poll_enter(struct recorder_thre
         call->flags = WW_F_POLL;
     thread->poll_return_address = return_address;
     thread->poll_enter_ns = atomic_load_explicit(&thread->open_ns, memory_order_relaxed);
+    thread->poll_sampled_ns = thread->poll_work_since_ns = thread->poll_enter_ns;
+    thread->poll_work_ns = thread->poll_n_untimed = 0;
+    thread->poll_has_yielded = false;
     memset(thread->poll_nap, 0, sizeof thread->poll_nap);
     return call;
 }
@@ -404,7 +484,7 @@ static __attribute__((noinline)) struct ww_call *poll_elsewhere(struct recorder_
     if (open) {
         last = (struct recorder_poll_place){thread->poll_return_address, open->call};
         uint64_t now_ns = takes_turns(thread, &place) ? recorder_now_ns() : 0;
-        if (now_ns && sparse_poll_goes_on(thread, now_ns)) {
+        if (now_ns && timed_poll_goes_on(thread, now_ns)) {
             thread->poll_guest = place;
             thread->poll_guest_ns = now_ns;
             return open;
@@ -423,10 +503,11 @@ static inline struct ww_call *poll_recorded(struct recorder_thread *thread, uint
                                             const void *return_address, const void *frame_address)
 {
     struct ww_call *open = thread->poll;
-    bool was_guest = thread->poll_guest_ns;
+    bool is_timed = thread->poll_is_sparse | (thread->poll_guest_ns != 0);
     thread->poll_guest_ns = 0;
     if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
-        __builtin_expect(!(thread->poll_is_sparse | was_guest) || sparse_poll_goes_on(thread, recorder_now_ns()), 1))
+        (__builtin_expect(!is_timed && ++thread->poll_n_untimed <= POLL_UNTIMED, 1) ||
+         (is_timed ? timed_poll_goes_on(thread, recorder_now_ns()) : sampled_poll_goes_on(thread, recorder_now_ns()))))
         return open;
     return poll_elsewhere(thread, call_id, return_address, frame_address);
 }
@@ -472,19 +553,24 @@ void record_poll_failed(struct record_poll *poll)
         thread->depth--;
 }
 
+/* The rest of a polling interval that is told in parts. */
+static struct ww_call *append_poll(struct recorder_thread *thread, struct recorder_poll_place place, uint64_t enter_ns,
+                                   uint16_t flags)
+{
+    struct ww_call *call = append_call(thread, place.call, enter_ns, place.return_address, thread->outer_frame);
+    if (call)
+        call->flags = WW_F_POLL | flags;
+    return call;
+}
+
 /* The open interval ends before the poll that took its turn. */
 static __attribute__((noinline)) struct ww_call *guest_succeeded(struct recorder_thread *thread, struct ww_call *open)
 {
-    const struct recorder_poll_place *guest = &thread->poll_guest;
     if (!open->leave_ns) {
         open->leave_ns = thread->poll_guest_ns;
         call_ends(thread, open);
     }
-    struct ww_call *call =
-        append_call(thread, guest->call, thread->poll_guest_ns, guest->return_address, thread->outer_frame);
-    if (call)
-        call->flags = WW_F_POLL;
-    return call;
+    return append_poll(thread, thread->poll_guest, thread->poll_guest_ns, 0);
 }
 
 struct ww_call *record_poll_succeeded(struct record_poll *poll)
@@ -492,19 +578,21 @@ struct ww_call *record_poll_succeeded(struct record_poll *poll)
     struct recorder_thread *thread = recorder_self;
     if (!thread || !poll->call || poll->call != thread->poll)
         return poll->call;
-    /* Else only the second failure in a row tells how far apart polls are, and there may be none. */
-    thread->poll_is_sparse = recorder_now_ns() - poll->call->leave_ns > POLL_SPARSE_NS;
-    thread->poll = NULL;
     struct ww_call *call = poll->call;
+    struct recorder_poll_place place = {thread->poll_return_address, call->call};
+    uint64_t failed_ns = call->leave_ns;
+    /* Else only the second failure in a row tells how far apart polls are, and there may be none. */
+    thread->poll_is_sparse = recorder_now_ns() - failed_ns > POLL_SPARSE_NS;
+    poll_ends(thread);
+    if (call->leave_ns < failed_ns && !thread->poll_guest_ns)
+        return append_poll(thread, place, failed_ns, 0);
     for (int i = 0; i < RECORDER_NAPS && call; i++) {
         const struct recorder_nap *nap = &thread->poll_nap[i];
         if (!nap->to_ns)
             continue;
         call->leave_ns = nap->from_ns;
         call_ends(thread, call);
-        call = append_call(thread, call->call, nap->to_ns, thread->poll_return_address, thread->outer_frame);
-        if (call)
-            call->flags = WW_F_POLL | WW_F_AFTER_NAP;
+        call = append_poll(thread, place, nap->to_ns, WW_F_AFTER_NAP);
     }
     return thread->poll_guest_ns && call ? guest_succeeded(thread, call) : call;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rank 0 waits for a message by testing for it, millions of times: one wait each, explained like any other. With
- * KNOWN_BACKOFF it sleeps between two tests, longer each time, and waits all the same. With KNOWN_TURNS it looks for
- * messages of two other kinds by turns, and all that is one wait. With KNOWN_SENDS it tests whether its own message has
- * been received.
+ * KNOWN_BACKOFF it sleeps between two tests, longer each time, and waits all the same, as with KNOWN_YIELDS, where it
+ * offers its CPU to others. With KNOWN_TURNS it looks for messages of two other kinds by turns, and all that is one
+ * wait. With KNOWN_SENDS it tests whether its own message has been received.
  *
  * ranks: 2
  * expect: loop=answer rank=1 share=0.8 call=MPI_Test|MPI_Iprobe waiters=0 waiting>=0.2 events=10000
  */
 #include "known.h"
+#include <sched.h>
 #include <time.h>
 
 /* Between two polls. */
@@ -18,6 +19,10 @@ static void back_off(long n_failed)
     for (int tag = 1, is_there; tag <= 2; tag++)
         if (MPI_Iprobe(1, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE), is_there)
             MPI_Abort(MPI_COMM_WORLD, 1);
+#endif
+#ifdef KNOWN_YIELDS
+    for (int i = 0; i < 5; i++)
+        sched_yield();
 #endif
 #ifdef KNOWN_BACKOFF
     known_nap(n_failed < 6 ? 10000L << n_failed : 500000);

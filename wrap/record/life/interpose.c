@@ -9,6 +9,8 @@
  * Where the program jumps out of functions: the frames that end there are noted (counters.h), then the jump is made.
  * Where to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process.
  *
+ * Where the program offers its CPU: that is noted for its polls (record.c).
+ *
  * A jump removes every frame that lies below the stack pointer it restores. They are walked twice: the first time only
  * to see that the walk ends in the frame that is jumped to, which tells a jump up the stack from one to another stack.
  */
@@ -17,6 +19,7 @@
 #include "wrap/record/life/helper.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/stack/unwind.h"
+#include "wrap/record/threads.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -114,6 +117,15 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     if (rc != thrd_success)
         free(start);
     return rc;
+}
+
+/* Who offers its CPU to others between two polls has nothing to do. */
+EXPORT int sched_yield(void)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (thread && !thread->depth)
+        thread->poll_has_yielded = true;
+    return (int)syscall(SYS_sched_yield);
 }
 
 enum {
