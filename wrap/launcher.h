@@ -23,15 +23,13 @@ static inline bool launcher_says_first(const char *const *names)
     return true;
 }
 
-static inline const char *const *launcher_rank_names(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    return names;
-}
-
+/* mpirun may run in a job of Slurm, which starts its daemons as processes of a step: theirs is every variable that
+ * mpirun does not set itself. So what mpirun sets stands before what only srun does (Hydra sets PMI_RANK, srun
+ * PMIX_RANK). */
 static inline bool launcher_is_first_rank(void)
 {
-    return launcher_says_first(launcher_rank_names());
+    return launcher_says_first(
+        (const char *const[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL});
 }
 
 /* What the first variable says that has a number above zero; 0 = none does. */
@@ -65,13 +63,19 @@ static inline bool launcher_has_other_nodes(void)
 /* Whether its processes are to use Open MPI, or MPICH. */
 static inline bool launcher_is_of_open_mpi(void)
 {
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK");
+    return getenv("OMPI_COMM_WORLD_SIZE") || (getenv("PMIX_RANK") && !getenv("PMI_RANK"));
+}
+
+/* What a process is on its node: set by each launcher in its own words, and so not in the environment of its daemon. */
+static inline const char *const *launcher_local_rank_names(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
+    return names;
 }
 
 static inline bool launcher_is_first_on_node(void)
 {
-    return launcher_says_first(
-        (const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
+    return launcher_says_first(launcher_local_rank_names());
 }
 
 /* mpirun gives each process a terminal of its own, at which nobody sits. (srun does so when it is asked for one.) */

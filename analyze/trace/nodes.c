@@ -139,7 +139,7 @@ static bool is_in_environment(pid_t pid, const char *name)
 
 bool nodes_are_several(void)
 {
-    const char *const *name = launcher_rank_names();
+    const char *const *name = launcher_local_rank_names();
     while (*name && !getenv(*name))
         name++;
     return *name && launcher_has_other_nodes() && !is_in_environment(getppid(), *name);
