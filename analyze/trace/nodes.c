@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -26,10 +27,11 @@ static const char AGREED = 'y';
 
 /* One of a process, as its launcher is. */
 static struct {
-    VEC(int) idle;             /* in the first process: connections that are not in use */
-    int listening;             /* likewise */
-    char word[WORD_BYTES + 1]; /* who says it belongs together */
-    struct sockaddr_in first;  /* in the others: where it listens */
+    VEC(int) idle;                 /* in the first process: connections that are not in use */
+    int listening;                 /* likewise */
+    char word[WORD_BYTES + 1];     /* who says it belongs together */
+    struct sockaddr_storage first; /* in the others: where it listens */
+    socklen_t first_bytes;
 } nodes = {.listening = -1};
 
 bool nodes_send(int socket, const void *what, size_t size_bytes, bool more)
@@ -100,12 +102,12 @@ static int welcome(void)
 static int dial(int seconds)
 {
     char answer;
-    int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int socket_ = socket(nodes.first.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket_ < 0)
         return -1;
     set_watchful(socket_);
     set_patience(socket_, seconds);
-    if (!connect(socket_, (struct sockaddr *)&nodes.first, sizeof nodes.first) &&
+    if (!connect(socket_, (struct sockaddr *)&nodes.first, nodes.first_bytes) &&
         nodes_send(socket_, nodes.word, WORD_BYTES, false) && nodes_receive(socket_, &answer, 1) && answer == AGREED) {
         set_patience(socket_, 0);
         return socket_;
@@ -198,7 +200,16 @@ static void name_version(char version[VERSION_BYTES])
     snprintf(version, VERSION_BYTES, WHYWAIT_VERSION "-%lld", is_known ? (long long)tool.st_size : 0);
 }
 
-/* Every address of this node; its own to itself only where there is no other. */
+/* True for one under which other nodes may reach this one; its own to itself where there is no other. */
+static bool is_wanted(const struct ifaddrs *interface, bool loopback)
+{
+    const struct sockaddr *address = interface->ifa_addr;
+    bool is_up = address && (interface->ifa_flags & IFF_UP) && !(interface->ifa_flags & IFF_LOOPBACK) == !loopback;
+    if (is_up && address->sa_family == AF_INET6)
+        return !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+    return is_up && address->sa_family == AF_INET;
+}
+
 static void append_addresses(struct meet_message *message)
 {
     struct ifaddrs *all = NULL;
@@ -207,34 +218,47 @@ static void append_addresses(struct meet_message *message)
         return;
     for (unsigned loopback = 0; loopback < 2 && used == begin; loopback++)
         for (const struct ifaddrs *at = all; at; at = at->ifa_next) {
-            char text[INET_ADDRSTRLEN];
-            bool is_wanted = at->ifa_addr && at->ifa_addr->sa_family == AF_INET && (at->ifa_flags & IFF_UP) &&
-                             !(at->ifa_flags & IFF_LOOPBACK) == !loopback;
-            if (!is_wanted || used + sizeof text + 1 >= sizeof message->text)
-                continue;
-            inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr, text, sizeof text);
-            used += (size_t)snprintf(message->text + used, sizeof message->text - used, " %s", text);
+            char text[INET6_ADDRSTRLEN];
+            if (is_wanted(at, loopback) && used + sizeof text + 1 < sizeof message->text &&
+                !getnameinfo(at->ifa_addr, sizeof(struct sockaddr_in6), text, sizeof text, NULL, 0, NI_NUMERICHOST))
+                used += (size_t)snprintf(message->text + used, sizeof message->text - used, " %s", text);
         }
     freeifaddrs(all);
+}
+
+/* A port of every address of this node, whose system may be without IPv6; 0 = there can be none. */
+static unsigned listen_anywhere(void)
+{
+    static const int no = 0;
+    struct sockaddr_in6 here = {.sin6_family = AF_INET6};
+    socklen_t size = sizeof here;
+    nodes.listening = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (nodes.listening >= 0) {
+        setsockopt(nodes.listening, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no); /* takes in IPv4 as well */
+    } else {
+        here.sin6_family = AF_INET;
+        size = sizeof(struct sockaddr_in);
+        nodes.listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    }
+    bool is_listening = nodes.listening >= 0 && !bind(nodes.listening, (struct sockaddr *)&here, size) &&
+                        !listen(nodes.listening, SOMAXCONN) &&
+                        !getsockname(nodes.listening, (struct sockaddr *)&here, &size);
+    return is_listening ? ntohs(here.sin6_port) : 0; /* which stands at the same place for both */
 }
 
 /* Begins to listen, and tells where; nothing where that is impossible. */
 static struct meet_message invitation(void)
 {
     struct meet_message message = {.text = ""};
-    struct sockaddr_in here = {.sin_family = AF_INET};
-    socklen_t size = sizeof here;
     char place[PLACE_BYTES], version[VERSION_BYTES];
     uint8_t random[WORD_BYTES / 2];
-    nodes.listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (nodes.listening < 0 || getrandom(random, sizeof random, 0) != sizeof random ||
-        bind(nodes.listening, (struct sockaddr *)&here, sizeof here) || listen(nodes.listening, SOMAXCONN) ||
-        getsockname(nodes.listening, (struct sockaddr *)&here, &size))
+    unsigned port = listen_anywhere();
+    if (!port || getrandom(random, sizeof random, 0) != sizeof random)
         return message;
     plain_hex(nodes.word, random, sizeof random);
     name_place(place);
     name_version(version);
-    snprintf(message.text, sizeof message.text, "%s %s %s %u", place, version, nodes.word, ntohs(here.sin_port));
+    snprintf(message.text, sizeof message.text, "%s %s %s %u", place, version, nodes.word, port);
     append_addresses(&message);
     return message;
 }
@@ -253,6 +277,19 @@ static void invite(int meeting)
     }
 }
 
+/* False where it is none. */
+static bool set_first(const char *address, const char *port)
+{
+    static const struct addrinfo as_it_is = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found;
+    if (getaddrinfo(address, port, &as_it_is, &found))
+        return false;
+    memcpy(&nodes.first, found->ai_addr, found->ai_addrlen);
+    nodes.first_bytes = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
 /* A process that has been told where the first one is: the connection, or -1 where there is none to be had or none is
  * wanted. */
 static int follow(struct meet_message *message)
@@ -266,9 +303,8 @@ static int follow(struct meet_message *message)
     if (!port || !strcmp(place, its_place) || strcmp(version, its_version) != 0 || strlen(word) != WORD_BYTES)
         return -1;
     memcpy(nodes.word, word, WORD_BYTES);
-    nodes.first = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
     while (socket < 0 && (address = strtok_r(NULL, " ", &rest)))
-        if (inet_pton(AF_INET, address, &nodes.first.sin_addr) == 1)
+        if (set_first(address, port))
             socket = dial(ANSWER_S);
     return socket;
 }
