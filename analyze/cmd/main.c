@@ -336,13 +336,13 @@ static bool is_one_to_work(void)
     if (!nodes_are_several() || !installation_find(name, program))
         return launcher_is_first_rank();
     enum nodes_role role = nodes_meet(program);
-    if (role == NODES_LATE)
-        die("some processes on other nodes do not answer; is the tool, with %s, the same on all of them? "
-            "Start it on one node, or without a launcher",
-            launcher_is_of_open_mpi() ? "Open MPI" : "MPICH");
+    if (role == NODES_ALONE)
+        warn("some processes on other nodes have not come within %u s ($WHYWAIT_MEETING), so it goes on without them; "
+             "is the tool, with %s, the same on all nodes?",
+             nodes_patience_s(), launcher_is_of_open_mpi() ? "Open MPI" : "MPICH");
     if (role == NODES_FAR)
         helpers_serve();
-    return role == NODES_FIRST;
+    return role == NODES_FIRST || role == NODES_ALONE;
 }
 
 int main(int argc, char **argv)

@@ -5,3 +5,6 @@
 struct meet_message {
     char text[1024]; /* words with blanks between; empty = nothing can be said */
 };
+
+/* Exit status where some do not come. */
+enum { MEET_LATE = 2 };

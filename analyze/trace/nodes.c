@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 
 /* How long to wait for who ought to be there: an MPI that begins, a process that answers. */
-enum { MEETING_S = 60, ANSWER_S = 3 };
+enum { MEETING_S = 30, ANSWER_S = 3 };
 enum { WORD_BYTES = 32, PLACE_BYTES = 192, VERSION_BYTES = 64 };
 static const char AGREED = 'y';
 
@@ -139,30 +139,36 @@ static bool is_in_environment(pid_t pid, const char *name)
     return is_there;
 }
 
+unsigned nodes_patience_s(void)
+{
+    const char *wanted = getenv("WHYWAIT_MEETING");
+    return wanted ? (unsigned)strtoul(wanted, NULL, 10) : MEETING_S;
+}
+
 bool nodes_are_several(void)
 {
     const char *const *name = launcher_local_rank_names();
     while (*name && !getenv(*name))
         name++;
-    return *name && launcher_has_other_nodes() && !is_in_environment(getppid(), *name);
+    return *name && nodes_patience_s() && launcher_has_other_nodes() && !is_in_environment(getppid(), *name);
 }
 
 /* Starts the program by which all meet; messages with it go over what is returned. */
 static int meeting_begin(const char *program, pid_t *pid)
 {
     int ends[2];
-    char n[16];
+    char n[16], seconds[16];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return -1;
     snprintf(n, sizeof n, "%u", launcher_n_processes());
+    snprintf(seconds, sizeof seconds, "%u", nodes_patience_s());
     *pid = fork();
     if (*pid == 0) {
         int nowhere = open("/dev/null", O_WRONLY); /* where there is no meeting, nothing is lost */
         dup2(ends[1], STDIN_FILENO);
         dup2(ends[1], STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        alarm(MEETING_S); /* it ends by that */
-        execl(program, program, n, (char *)NULL);
+        execl(program, program, n, seconds, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -172,8 +178,8 @@ static int meeting_begin(const char *program, pid_t *pid)
     return -1;
 }
 
-/* Once all have met, or are not going to. -1 where some are late. */
-static int meeting_end(int meeting, pid_t pid)
+/* Once all have met, or are not going to: false where some have not come. */
+static bool meeting_end(int meeting, pid_t pid)
 {
     char nothing;
     int status = 0;
@@ -181,7 +187,7 @@ static int meeting_end(int meeting, pid_t pid)
     close(meeting);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? -1 : 0;
+    return !WIFEXITED(status) || WEXITSTATUS(status) != MEET_LATE;
 }
 
 /* Processes of a launcher that are on one node have this in common: its name, and the process that began them. */
@@ -327,7 +333,7 @@ enum nodes_role nodes_meet(const char *program)
         }
         send(meeting, &AGREED, 1, MSG_NOSIGNAL);
     }
-    return meeting_end(meeting, pid) ? NODES_LATE : role;
+    return meeting_end(meeting, pid) || role != NODES_FIRST ? role : NODES_ALONE;
 }
 
 /* Files. */

@@ -15,10 +15,12 @@
 
 enum nodes_role {
     NODES_FIRST, /* it does the work */
+    NODES_ALONE, /* it does so, and has waited in vain for others */
     NODES_FAR,   /* it serves the first one, on another node */
-    NODES_IDLE,  /* there is nothing to do for it */
-    NODES_LATE   /* some do not come, for whom the launcher will not let the others go on */
+    NODES_IDLE   /* there is nothing to do for it */
 };
+/* How long to wait for the others at most; 0 = not at all. */
+unsigned nodes_patience_s(void);
 /* True where a launcher has started this very command on other nodes, too. Of the commands of a script it is not known
  * whether each process comes to them. */
 bool nodes_are_several(void);

@@ -37,8 +37,9 @@ def node(name, command):
     os.environ["TMPDIR"] = str(own)
     if "NODES_STEP" in os.environ:
         os.environ.update(dict.fromkeys(STEP, str(NODES.index(name))), SLURM_LOCALID="0", SLURM_STEP_NUM_TASKS="2", SLURM_STEP_NUM_NODES="2")
-    hidden, words = os.environ.get("NODES_HIDDEN"), ["sh", "-c", " ".join(command)]
-    if hidden and name == NODES[1]:
+    lacks, hidden = os.environ.get("NODES_LACK", ":").split(":")
+    words = ["sh", "-c", " ".join(command)]
+    if name == lacks:
         words = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec sh -c "$1"', hidden, words[-1]]
     os.execvp(words[0], words)
 
@@ -72,6 +73,18 @@ class Machine:
         what = f"{self.launcher}: {n} a node: {' '.join(map(str, words))}"
         check(alone.stdout and out == alone.stdout, f"{what}: {len(alone.stdout)} characters alone, {len(out)} together, status {start.returncode}: {err}")
         check(told == alone.stderr.splitlines(), f"{what}: {told}")
+
+    def meets_in_vain(self, words):
+        """A node has no MPI for the tool: the first process does without the others, and has waited for them if it could."""
+        words = [self.tool, *words]
+        alone = subprocess.run(words, env=ENV, capture_output=True)
+        for lacking in NODES:
+            start = self.start(2, words, NODES_LACK=f"{lacking}:{self.tool.parents[1]}/lib", WHYWAIT_MEETING="1")
+            out, err = start.communicate(timeout=200)
+            what = f"{self.launcher}: {lacking} lacks MPI"
+            check(start.returncode == 0 and out == alone.stdout, f"{what}: status {start.returncode}, {len(out)} characters printed: {err}")
+            told = [line for line in err.splitlines() if b"whywait" in line]
+            check(len(told) == (lacking != NODES[0]) and all(b"other nodes" in line for line in told), f"{what}: {err}")
 
     def first_of_script(self, words):
         """One process of a script comes to the command, and the others do not."""
@@ -147,7 +160,8 @@ def main():
             if "mpich" in launcher:  # Open MPI's daemons would take themselves for processes of srun
                 machine.env["NODES_STEP"] = "1"
             if can_hide:
-                machine.same(2, ["report", "--format", "json", "--all", ours], NODES_HIDDEN=str(ours.parent))
+                machine.same(2, ["report", "--format", "json", "--all", ours], NODES_LACK=f"{NODES[1]}:{ours.parent}")
+                machine.meets_in_vain(["report", ours])
             machine.first_of_script(["report", ours])
             machine.loses_a_reader(long)
     return n_failed > 0 if n_launchers else 77
