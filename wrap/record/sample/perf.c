@@ -412,12 +412,20 @@ static enum gap_state state_behind(const struct perf_event_header *header)
 static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t time_ns)
 {
     uint64_t since_ns = thread->sampler->asleep_since_ns, off_ns = time_ns > since_ns ? time_ns - since_ns : 0;
-    uint64_t ready_ns = wake_ready_ns(&thread->sampler->wake, off_ns);
+    uint64_t stopped_ns = stop_within(sampler_last_stop(), since_ns, time_ns);
+    uint64_t ready_ns = stopped_ns + wake_ready_ns(&thread->sampler->wake, off_ns - stopped_ns);
     if (ready_ns > 0) {
         write_switch(thread, 0, time_ns - ready_ns);
         write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, time_ns - ready_ns);
     }
     return off_ns - ready_ns;
+}
+
+static bool was_stopped_in_call(const struct recorder_thread *thread, uint64_t time_ns)
+{
+    const struct sampler_thread *s = thread->sampler;
+    return s->state == OFF_HIDDEN && sample_is_of_interest(thread) &&
+           stop_within(sampler_last_stop(), s->asleep_since_ns, time_ns) > 0;
 }
 
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
@@ -440,7 +448,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
     } else {
-        if (s->state == OFF_IN_CALL)
+        if (s->state == OFF_IN_CALL || was_stopped_in_call(thread, time_ns))
             take_back_in_call(thread, time_ns);
         if (s->state == OFF_ASLEEP)
             s->asleep_ns += take_back_from_sleep(thread, time_ns);

@@ -62,6 +62,7 @@ static struct {
     int32_t sighted[SIGHTED]; /* threads that were there at the last look, by number modulo SIGHTED */
     bool has_sighted;         /* some of them will be sampled if they are still there */
     uint64_t n_drawn;         /* random numbers */
+    struct stop stop;         /* the last one */
 } sampler;
 
 /* From three to five quarters of it, so that nothing goes on in step with the program. The numbers are those of
@@ -431,6 +432,26 @@ void sampler_stop(void)
             detach(t);
         }
     sampler.on = false;
+}
+
+void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns)
+{
+    uint64_t now_ns = recorder_now_ns(), ready_by_now_ns = now_ns > due_ns ? machine_ready_ns() : 0;
+    if (ready_by_now_ns == 0) /* in time, or not counted */
+        return;
+    if (!sampler.on || sampler.by_timer) /* no switches to which it could be applied */
+        return;
+    struct stop stop = stop_between(began_ns, due_ns, now_ns, ready_by_now_ns - ready_ns);
+    if (stop.until_ns == 0)
+        return;
+    sampler.stop = stop;
+    say_note(
+        "the process was stopped for a while, by a signal or with its machine: that is told as time without a CPU");
+}
+
+const struct stop *sampler_last_stop(void)
+{
+    return &sampler.stop;
 }
 
 uint64_t sampler_patience_ns(void)

@@ -29,6 +29,10 @@ void sampler_follow_threads(void);
 /* Takes what the kernel collected since the last time. */
 void sampler_drain(void);
 void sampler_stop(void);
+/* The helper began to sleep then until it was due, and was ready without a CPU for so long before it began: to be told
+ * when it is back. */
+void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns);
+const struct stop *sampler_last_stop(void);
 /* The longest that the helper may sleep without losing samples. */
 uint64_t sampler_patience_ns(void);
 /* What samples and switches have cost the threads, estimated. */

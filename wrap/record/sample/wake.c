@@ -20,3 +20,17 @@ uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns)
     uint64_t ready_ns = (uint64_t)((double)asleep_ns * wake->share);
     return ready_ns < WORTH_TELLING_NS ? 0 : ready_ns;
 }
+
+struct stop stop_between(uint64_t began_ns, uint64_t due_ns, uint64_t now_ns, uint64_t ready_ns)
+{
+    uint64_t latest_ns = due_ns + ready_ns + (due_ns - began_ns);
+    return now_ns > latest_ns ? (struct stop){began_ns, now_ns - ready_ns} : (struct stop){0, 0};
+}
+
+uint64_t stop_within(const struct stop *stop, uint64_t from_ns, uint64_t until_ns)
+{
+    uint64_t first_ns = from_ns > stop->from_ns ? from_ns : stop->from_ns;
+    uint64_t last_ns = until_ns < stop->until_ns ? until_ns : stop->until_ns;
+    uint64_t common_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+    return common_ns > (stop->until_ns - stop->from_ns) / 2 ? common_ns : 0;
+}

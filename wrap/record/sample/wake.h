@@ -6,6 +6,9 @@
  * waits for a CPU, perhaps for longer than it slept. The kernel counts for how long a thread was ready to run without
  * one. What times off the CPU although runnable, which switches tell exactly, do not explain of that passed at the ends
  * of sleeps: those between two readings share it by their lengths.
+ *
+ * Nor did it sleep while the whole process was stopped: by a signal, as batch systems stop a job for another one, or
+ * with its virtual machine. No switch tells, but the helper sleeps most of the time, and is late then.
  */
 #pragma once
 #include <stdbool.h>
@@ -24,3 +27,13 @@ void wake_take_count(struct wake *wake, uint64_t ready_ns, bool is_whole);
 /* Of a sleep that ended between the last two readings, and lasted for so long, the part at its end in which the thread
  * was ready; 0 = none that matters. */
 uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns);
+
+struct stop {
+    uint64_t from_ns, until_ns; /* the same = there was none */
+};
+/* Who slept since began_ns until it was due is back now, and was ready without a CPU for so long since it began. A stop
+ * that is shorter than what it wanted to sleep is not told; a longer one may have begun at any time of that. */
+struct stop stop_between(uint64_t began_ns, uint64_t due_ns, uint64_t now_ns, uint64_t ready_ns);
+/* How much of a time off the CPU it explains; 0 where that has less than half of it: then the thread was not stopped.
+ */
+uint64_t stop_within(const struct stop *stop, uint64_t from_ns, uint64_t until_ns);

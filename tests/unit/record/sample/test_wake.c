@@ -63,12 +63,35 @@ static void test_bounds(void **state)
     assert_int_equal(wake_ready_ns(&wake, 10 * MS), 0);
 }
 
+/* It was to sleep for 10 ms from 100 on, and is back at 500; for 40 ms of that it was ready. */
+static void test_who_is_late_was_stopped(void **state)
+{
+    (void)state;
+    struct stop stop = stop_between(100 * MS, 110 * MS, 500 * MS, 40 * MS);
+    assert_int_equal(stop_within(&stop, 105 * MS, 455 * MS), 350 * MS);
+    assert_int_equal(stop_within(&stop, 20 * MS, 800 * MS), 360 * MS); /* it slept before and behind */
+    assert_int_equal(stop_within(&stop, 200 * MS, 300 * MS), 0);       /* somebody went on: not this one */
+}
+
+static void test_who_is_ready_was_not_stopped(void **state)
+{
+    (void)state;
+    struct stop stop = stop_between(100 * MS, 110 * MS, 500 * MS, 390 * MS);
+    assert_int_equal(stop_within(&stop, 0, 1000 * MS), 0);
+    stop = stop_between(100 * MS, 110 * MS, 105 * MS, 0); /* woken early */
+    assert_int_equal(stop_within(&stop, 0, 1000 * MS), 0);
+    stop = stop_between(100 * MS, 110 * MS, 119 * MS, 0);
+    assert_int_equal(stop_within(&stop, 0, 1000 * MS), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_sleep),
         cmocka_unit_test(test_sleeps_share_by_length),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_who_is_late_was_stopped),
+        cmocka_unit_test(test_who_is_ready_was_not_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
