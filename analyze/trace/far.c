@@ -42,23 +42,28 @@ bool far_receive_task(int socket, struct far_task *task, struct archive_reader *
     return nodes_receive(socket, &end, 1);
 }
 
+/* The shapes that are sent with a block: from which number on, and how many. */
+struct shapes_sent {
+    uint32_t first, n;
+};
+
 bool far_send_block(int socket, const struct block *block, const struct tape_code *code, uint32_t *n_shapes)
 {
-    const struct tape_shape *made = &code->shapes[*n_shapes];
-    uint32_t n_made = code->n_shapes - *n_shapes;
+    const struct shapes_sent sent = {*n_shapes, code->n_shapes - *n_shapes};
     *n_shapes = code->n_shapes;
-    return nodes_send(socket, &n_made, sizeof n_made, true) && nodes_send(socket, made, n_made * sizeof *made, true) &&
+    return nodes_send(socket, &sent, sizeof sent, true) &&
+           nodes_send(socket, &code->shapes[sent.first], sent.n * sizeof *code->shapes, true) &&
            nodes_send(socket, block, sizeof *block + block->n_bytes, false);
 }
 
+/* A part that is read again makes the same shapes again. */
 bool far_receive_block(int socket, struct block *block, size_t size_bytes, struct tape_code *code)
 {
-    struct tape_shape *made = &code->shapes[code->n_shapes];
-    uint32_t n_made;
-    if (!nodes_receive(socket, &n_made, sizeof n_made) || n_made > SHAPES_MAX - code->n_shapes ||
-        !nodes_receive(socket, made, n_made * sizeof *made))
+    struct shapes_sent sent;
+    if (!nodes_receive(socket, &sent, sizeof sent) || sent.first > code->n_shapes || sent.n > SHAPES_MAX - sent.first ||
+        !nodes_receive(socket, &code->shapes[sent.first], sent.n * sizeof *code->shapes))
         return false;
-    code->n_shapes += n_made;
+    code->n_shapes = sent.first + sent.n > code->n_shapes ? sent.first + sent.n : code->n_shapes;
     return nodes_receive(socket, block, sizeof *block) && block->n_bytes <= size_bytes - sizeof *block &&
            nodes_receive(socket, block->bytes, block->n_bytes);
 }

@@ -15,7 +15,7 @@ struct far_task {
     uint64_t block_bytes;
     int64_t origin_ns;
     uint32_t dealt, n_dealt; /* every n_dealt-th location, from this one on */
-    uint32_t most_bins;
+    uint32_t most_bins, n_kept;
     bool synthesise;
 };
 /* From an archive, and into the same one elsewhere. False when the other side has gone. */

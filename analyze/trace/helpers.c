@@ -2,10 +2,13 @@
 /*
  * A helper fills blocks of events in turn, written as on a tape, and says so with a byte on a socket; a byte back says
  * that a block is free again. So the helper is ahead by the blocks that there are at most, both sleep while they wait,
- * and each sees when the other one has gone. Where all events of a reading are in the blocks at its end, the next one
- * plays them from there, and the helper has nothing more to do.
+ * and each sees when the other one has gone.
+ *
+ * The first blocks of a reading that others follow stay, up to a bound: the next one plays them from there. Where they
+ * end, the helper stays as well, while a copy of it reads on; from there another copy reads the rest again.
  */
 #include "analyze/trace/helpers.h"
+#include "analyze/trace/bookmark.h"
 #include "analyze/trace/far.h"
 #include "analyze/trace/nodes.h"
 #include "analyze/trace/otf2_reader.h"
@@ -39,6 +42,7 @@ struct helper {
     char *blocks;
     size_t shared_bytes, block_bytes;
     uint32_t most_bins;
+    uint32_t n_kept; /* the first blocks of a reading, which stay; behind them others are used in turn */
     uint64_t n_used; /* blocks, filled or read in this reading */
     struct block *block;
     size_t at; /* in its bytes */
@@ -46,18 +50,22 @@ struct helper {
     /* In the helper. */
     uint64_t now_ns;   /* of the last event */
     uint32_t n_free;   /* of the blocks */
+    bool is_copy;      /* another one stays where the blocks that are kept end */
     bool is_far;       /* this is the one on another node: it has one block, and `socket` is the connection */
     uint32_t n_shapes; /* of the code, that have been sent */
     /* In the process that asked for it. */
-    bool is_kept; /* what is read stays in the blocks, as far as there are any for it */
-    bool is_over; /* all of this reading has been read */
+    uint64_t n_held; /* of the blocks that are kept, have been filled by a reading before */
+    bool is_last;    /* no reading follows */
+    bool is_over;    /* all of this reading has been read */
     struct tape_player player;
 };
 
 static struct block *block_in_turn(struct helper *helper)
 {
+    uint64_t number = helper->n_used++, kept = helper->n_kept;
+    uint64_t place = helper->is_far ? 0 : number < kept ? number : kept + (number - kept) % BLOCKS;
     helper->at = 0;
-    return (struct block *)(void *)(helper->blocks + helper->n_used++ % BLOCKS * helper->block_bytes);
+    return (struct block *)(void *)(helper->blocks + place * helper->block_bytes);
 }
 
 static bool say(const struct helper *helper, char word)
@@ -91,8 +99,22 @@ static char hear(struct helper *helper)
     return word;
 }
 
+/* What was said of blocks before is over. */
+static bool waits_for_reading(void *context)
+{
+    struct helper *helper = context;
+    while (hear(helper) != READ_AGAIN)
+        continue;
+    helper->n_free = helper->is_far ? 1 : BLOCKS;
+    return true;
+}
+
 static void block_begin(struct helper *helper)
 {
+    if (helper->n_kept && helper->n_used == helper->n_kept && !helper->is_copy && helper->far < 0) {
+        bookmark(waits_for_reading, helper);
+        helper->is_copy = true;
+    }
     while (!helper->n_free)
         hear(helper);
     helper->n_free--;
@@ -103,7 +125,6 @@ static void block_begin(struct helper *helper)
 /* To the process that takes in what this one reads on another node. The block is free again. */
 static bool block_send(struct helper *helper)
 {
-    helper->n_used = 0;
     helper->n_free++;
     return far_send_block(helper->socket, helper->block, helper->code, &helper->n_shapes);
 }
@@ -187,8 +208,9 @@ _Noreturn static void help(struct helper *helper, struct archive_reader *archive
     archive->trace->meter = (struct meter){.is_silent = true};
     for (;;) {
         read_all(helper, archive);
-        while (hear(helper) == BLOCK_FREE)
-            continue;
+        if (helper->is_copy)
+            _exit(0);
+        waits_for_reading(helper);
     }
 }
 
@@ -205,7 +227,9 @@ _Noreturn static void help_from_far(int socket, const struct nodes_file *file)
     if (!trace || !nodes_agree(socket) || !far_receive_task(socket, &task, archive))
         _exit(0);
     struct helper helper = {.socket = socket,
+                            .far = -1,
                             .is_far = true,
+                            .n_kept = task.n_kept,
                             .block_bytes = task.block_bytes,
                             .most_bins = task.most_bins,
                             .n_free = 1,
@@ -231,18 +255,17 @@ _Noreturn static void help_as_far(struct helper *helper, const struct archive_re
     const struct far_task task = {.block_bytes = helper->block_bytes,
                                   .dealt = archive->dealt,
                                   .n_dealt = archive->n_dealt,
-                                  .most_bins = helper->most_bins};
+                                  .most_bins = helper->most_bins,
+                                  .n_kept = helper->n_kept};
     bool is_there = far_send_task(helper->far, task, archive);
-    while (is_there) {
-        helper->n_used = 0;
+    for (; is_there; helper->n_used = helper->n_kept) {
         do {
             block_begin(helper);
             is_there = far_receive_block(helper->far, helper->block, helper->block_bytes, helper->code);
             if (is_there && !say(helper, BLOCK_FULL))
                 _exit(0);
         } while (is_there && !helper->block->is_last);
-        while (is_there && hear(helper) == BLOCK_FREE)
-            continue;
+        is_there = is_there && waits_for_reading(helper);
         const char again = READ_AGAIN;
         is_there = is_there && nodes_send(helper->far, &again, 1, false);
     }
@@ -253,20 +276,19 @@ _Noreturn static void help_as_far(struct helper *helper, const struct archive_re
 
 /* In the process that asked for it. */
 
-/* Blocks that hold a reading, where a tape of it would find room and more readings follow. */
+/* How large blocks are, and how many of them are kept. */
 static void blocks_measure(struct helper *helper, const struct archive_reader *archive, uint32_t n)
 {
     enum { EVENT_BYTES = 32 }; /* as a rule less */
     const struct trace *trace = archive->trace;
-    bool keeps = archive->tape.state != TAPE_TOO_LARGE && !trace->is_last_reading;
-    size_t room = keeps ? archive->tape.most_bytes / n : 0;
+    helper->most_bins = trace->n_points > BLOCK_BINS ? trace->n_points : BLOCK_BINS;
+    size_t bytes = sizeof(struct block) + tape_most_bytes(helper->most_bins), room = trace->kept_bytes / n;
+    bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    helper->block_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
     if (trace->n_records && trace->n_records / n < room / EVENT_BYTES)
         room = trace->n_records / n * EVENT_BYTES;
-    helper->most_bins = trace->n_points > BLOCK_BINS ? trace->n_points : BLOCK_BINS;
-    size_t bytes = sizeof(struct block) + tape_most_bytes(helper->most_bins);
-    bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-    bytes = bytes > room / BLOCKS ? bytes : room / BLOCKS;
-    helper->block_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    if (!trace->is_last_reading)
+        helper->n_kept = (uint32_t)(room / helper->block_bytes + 1);
 }
 
 /* In the new process: what only the one that asked for it needs is closed. */
@@ -294,9 +316,9 @@ static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32
     struct helper *helper = &archive->helpers.at[number];
     size_t code_bytes = (sizeof *helper->code + PAGE - 1) / PAGE * PAGE;
     int sockets[2];
-    *helper = (struct helper){.is_kept = !archive->trace->is_last_reading, .far = helper->far};
+    *helper = (struct helper){.is_last = archive->trace->is_last_reading, .far = helper->far};
     blocks_measure(helper, archive, n);
-    helper->shared_bytes = code_bytes + BLOCKS * helper->block_bytes;
+    helper->shared_bytes = code_bytes + (helper->n_kept + BLOCKS) * helper->block_bytes;
     void *shared =
         mmap(NULL, helper->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (shared == MAP_FAILED)
@@ -359,20 +381,21 @@ static void fail(struct archive_reader *archive, struct helper *helper)
 static void block_leave(struct archive_reader *archive, struct helper *helper)
 {
     struct block *block = helper->block;
+    bool was_held = helper->n_used <= helper->n_held;
     if (block->damaged != TRACE_NONE)
         location_note_damage(archive, block->damaged, block->damaged_raw_ns);
     helper->is_over = block->is_last;
     helper->block = NULL;
-    if (!helper->pid && !helper->is_kept) /* best effort */
+    if (was_held && helper->is_last) /* best effort */
         madvise(block, helper->block_bytes, MADV_REMOVE);
-    if (helper->pid && !say(helper, BLOCK_FREE))
+    if (!was_held && !say(helper, BLOCK_FREE))
         fail(archive, helper);
 }
 
 static void block_enter(struct archive_reader *archive, struct helper *helper)
 {
     char word;
-    if (helper->pid && !listen_to(helper, &word)) {
+    if (helper->n_used >= helper->n_held && !listen_to(helper, &word)) {
         fail(archive, helper);
         return;
     }
@@ -431,18 +454,19 @@ static void helpers_begin(struct archive_reader *archive)
         helpers_end(helpers);
 }
 
-/* Plays what its blocks hold, or reads once more; false when it can do neither. */
+/* Plays what blocks hold, and has the rest read again; false when it can do neither. */
 static bool helper_rewind(struct helper *helper, bool is_last_reading)
 {
-    bool holds_all = helper->is_kept && helper->n_used <= BLOCKS;
-    if (!helper->is_over)
+    bool holds_all = helper->n_used <= helper->n_kept, has_let_go = helper->is_last && helper->n_held;
+    if (!helper->is_over || has_let_go)
         return false;
     if (helper->pid && holds_all)
         helper_dismiss(helper);
-    helper->is_kept = !is_last_reading;
+    helper->n_held = holds_all ? helper->n_used : helper->n_kept;
+    helper->is_last = is_last_reading;
     helper->is_over = false;
     helper->n_used = helper->player.now_ns = 0;
-    return holds_all || (helper->pid && say(helper, READ_AGAIN));
+    return holds_all || say(helper, READ_AGAIN);
 }
 
 bool helpers_rewind(struct archive_reader *archive)

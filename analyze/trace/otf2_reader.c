@@ -10,6 +10,7 @@
 #include "analyze/trace/source.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
+#include "wrap/launcher.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
@@ -19,8 +20,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* What helpers have read stays for the next reading up to a bound: from ten million events on memory is the same. Who
+ * has a launcher start several processes asks for speed, and gives memory for it. */
+enum { TAPE_ROOM = 160 << 20, HELPERS_ROOM = 96 << 20, HELPERS_ROOM_ASKED = 256 << 20 };
+
 /* Events that a location is ahead by: those of all locations together should fit into a cache. */
-enum { TAPE_ROOM = 160 << 20, BATCH = 64 };
+enum { BATCH = 64 };
 
 static struct archive_reader *archive_of(struct trace *trace)
 {
@@ -316,6 +321,7 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         err_out_of_memory(trace->n_locations * sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
     tape_begin(&archive->tape, TAPE_ROOM, trace->n_records);
+    trace->kept_bytes = launcher_n_processes() ? HELPERS_ROOM_ASKED : HELPERS_ROOM;
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
     OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
     if (!callbacks)

@@ -212,6 +212,7 @@ struct trace {
     bool is_last_reading; /* set before trace_rewind: nothing need be kept for another one, which takes longer then */
     bool has_failed;      /* reading had to be given up, after error(): what was handed out is not all */
     uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
+    size_t kept_bytes;    /* so much of what they have read stays for the next reading */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns;        /* first and last event of the run */

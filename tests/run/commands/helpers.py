@@ -43,6 +43,16 @@ def same_by_all(tool, words):
         check(printed(n, [tool, *words]) == alone, f"{' '.join(map(str, words))}: {n} processes say something else than one")
 
 
+def reads_again(bin, anchor):
+    """Whatever is kept of a reading, and whoever reads, the next ones hand out the same."""
+    words = {}
+    for n, kept in ((0, 0), (2, 0), (2, 1 << 20), (3, 1 << 30)):
+        done = subprocess.run([bin / "read_again", anchor, str(n), str(kept)], env=ENV, capture_output=True, text=True, timeout=300)
+        words[n, kept] = done.stdout.split("\n")
+        check(done.returncode == 0 and len(words[n, kept]) == 4, f"{n} processes that keep {kept} bytes: {done.stderr}")
+    check(all(word == words[0, 0][0] for all in words.values() for word in all[:3]), f"readings differ: {words}")
+
+
 def generate(bin, pattern, directory, ranks, events, style):
     subprocess.run([bin / "generate", pattern, directory, str(ranks), str(events), style], check=True, stdout=subprocess.DEVNULL)
     return directory / "traces.otf2"
@@ -106,10 +116,13 @@ def main():
             check("record %s" % options[0] in printed(1, [tool, "report", part])[1].decode(), f"{options[0]}: the report tells which part it is of")
             same_by_all(tool, ["report", "--format", "json", "--all", part])
             same_by_all(tool, ["report", part])
-        for anchor in (ours, foreign):
+        middle = generate(bin, "stencil", made / "middle", 9, 600000, "ours")
+        reads_again(bin, middle)
+        for anchor in (ours, foreign, middle):
             damage(anchor)
             same_by_all(tool, ["report", "--format", "json", "--all", anchor])
-        long = generate(bin, "stencil", made / "long", 4, 11000000, "foreign")  # too long to be kept for the second reading
+        reads_again(bin, middle)
+        long = generate(bin, "stencil", made / "long", 4, 11000000, "foreign")
         same_by_all(tool, ["report", "--format", "json", long])
         report, helpers = begin(tool, long, 3)
         check(len(helpers) == 3, "three processes help")
