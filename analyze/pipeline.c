@@ -4,8 +4,8 @@
  *
  *   first    events -> lanes (calls and the stretches of code between them) -> survey, pools of samples, equations of
  *            cost, which CPUs were idle when
- *   second   events -> lanes -> reader (calls matched with their messages, collectives, locks) -> replay (who waited
- *            for whom) | history (chains that explain it) -> occurrences | classes of equal behaviour
+ *   second   events -> lanes -> calls | reader (calls matched with their messages, collectives, locks) -> replay (who
+ *            waited for whom) | history (chains that explain it) -> occurrences | classes of equal behaviour
  *   then     blame, executions and work of each class -> sites, efficiency, causes -> profiles, memory, threads, files
  *
  * With more processes others read the events, and what stands behind a bar is done by a thread.
@@ -27,6 +27,7 @@
 #include "analyze/result/whole.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
+#include "analyze/waits/calls.h"
 #include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
@@ -35,6 +36,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* With many locations each event is another one's, and nothing of that one is in the cache. Of few, some 2 KB each, all
+ * are in the second cache as they are, and to fetch them takes longer than it saves. */
+enum { FEW_LOCATIONS = 128, SOON = 3 };
 
 struct passes {
     struct trace *trace;
@@ -48,7 +53,11 @@ struct passes {
     struct pools pools;
     struct survey survey;
     struct cpu_use cpu_use;
+    struct call_steps call_steps;
+    struct calls calls;
+    struct staff staff; /* does the stages behind the calls, each of which has what follows for itself: */
     /* Waits: who waited for whom. */
+    char apart_from_waits[STAGE_APART];
     struct links links;
     struct messages messages;
     struct gatherings gatherings;
@@ -56,8 +65,11 @@ struct passes {
     struct replay replay;
     struct reader reader;
     /* Blame. */
-    struct classes classes;
+    char apart_from_occurrences[STAGE_APART];
     struct occurrences occurrences;
+    char apart_from_classes[STAGE_APART];
+    struct classes classes;
+    char apart_from_the_rest[STAGE_APART];
     struct measures measures;
     struct sparse critical; /* the critical path */
     struct cause_times acting;
@@ -83,6 +95,7 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
 static void passes_begin_waits(struct passes *passes)
 {
     struct trace *trace = passes->trace;
+    call_steps_begin(&passes->call_steps, &passes->sites);
     links_begin(&passes->links, trace->n_locations);
     messages_begin(&passes->messages, trace, &passes->links);
     gatherings_begin(&passes->gatherings, trace, &passes->links);
@@ -95,16 +108,23 @@ static void passes_begin_waits(struct passes *passes)
                                      .messages = &passes->messages,
                                      .gatherings = &passes->gatherings,
                                      .locks = &passes->locks,
-                                     .absences = &passes->lanes.absences,
-                                     .steps = &passes->steps};
+                                     .absences = &passes->reader.absences,
+                                     .sites = &passes->sites,
+                                     .call_steps = &passes->call_steps};
     replay_begin(&passes->replay);
-    passes->reader =
-        (struct reader){.trace = trace, .lanes = &passes->lanes, .pools = &passes->pools, .replay = &passes->replay};
+    passes->reader = (struct reader){.trace = trace, .main_lanes = passes->lanes.rank_lane, .replay = &passes->replay};
     reader_begin(&passes->reader);
+    passes->calls = (struct calls){.trace = trace,
+                                   .lanes = &passes->lanes,
+                                   .pools = &passes->pools,
+                                   .call_steps = &passes->call_steps,
+                                   .reader = &passes->reader,
+                                   .fetches = trace->n_locations > FEW_LOCATIONS};
 }
 
 static void passes_release(struct passes *passes)
 {
+    staff_end(&passes->staff);
     if (passes->wants_facts)
         traffic_release(&passes->traffic);
     file_use_release(&passes->file_use);
@@ -112,6 +132,7 @@ static void passes_release(struct passes *passes)
     sparse_release(&passes->critical);
     vec_release(&passes->acting.parts);
     measures_release(&passes->measures);
+    calls_release(&passes->calls);
     reader_release(&passes->reader);
     replay_release(&passes->replay);
     occurrences_release(&passes->occurrences);
@@ -120,6 +141,7 @@ static void passes_release(struct passes *passes)
     gatherings_release(&passes->gatherings);
     messages_release(&passes->messages);
     links_release(&passes->links);
+    call_steps_release(&passes->call_steps);
     cpu_use_release(&passes->cpu_use);
     survey_release(&passes->survey);
     pools_release(&passes->pools);
@@ -131,10 +153,6 @@ static void passes_release(struct passes *passes)
     steps_release(&passes->steps);
 }
 
-/* With many locations each event is another one's, and nothing of that one is in the cache. Of few, some 2 KB each, all
- * are in the second cache as they are, and to fetch them takes longer than it saves. */
-enum { FEW_LOCATIONS = 128, SOON = 3 };
-
 static void fetch_lane(const struct passes *passes)
 {
     const struct event *soon = passes->trace->n_locations > FEW_LOCATIONS ? trace_ahead(passes->trace, SOON) : NULL;
@@ -142,12 +160,13 @@ static void fetch_lane(const struct passes *passes)
         memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
 }
 
-/* Likewise, in two steps: where its call is stands in what is fetched first. */
+/* Likewise, in two steps: where its call is stands in what is fetched first. A thread that reads does so itself. */
 static void fetch_reading(const struct passes *passes)
 {
     const struct event *soon = passes->trace->n_locations > FEW_LOCATIONS ? trace_ahead(passes->trace, SOON) : NULL;
-    if (soon) {
+    if (soon)
         memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
+    if (soon && !passes->calls.is_staged) {
         reader_fetch(&passes->reader, soon->loc);
         reader_fetch_call(&passes->reader, trace_ahead(passes->trace, 1)->loc);
     }
@@ -199,19 +218,22 @@ static void read_for_waits(struct passes *passes)
     const struct event *event;
     lanes_rewind(&passes->lanes);
     if (passes->trace->n_helpers) {
-        history_start_thread(&passes->links.history);
-        occurrences_start_thread(&passes->occurrences);
+        staff_begin(&passes->staff, passes->trace->n_helpers - 1);
+        occurrences_join(&passes->occurrences, &passes->staff);
+        history_join(&passes->links.history, &passes->staff);
+        calls_join(&passes->calls, &passes->staff);
     }
     while ((event = trace_next(passes->trace))) {
         fetch_reading(passes);
-        reader_feed(&passes->reader, event);
+        calls_feed(&passes->calls, event);
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
         exchanges_feed(&passes->exchanges, passes->trace, &passes->lanes.at[event->loc], event);
         if (passes->wants_facts)
             traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
-    reader_finish(&passes->reader);
+    calls_finish(&passes->calls);
     occurrences_finish(&passes->occurrences);
+    staff_end(&passes->staff);
 }
 
 static void find_causes(struct passes *passes, struct analysis *analysis, struct timeline *timeline)
@@ -281,7 +303,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     analysis->n_forced = passes->replay.n_forced;
     analysis->n_mpi_calls = passes->reader.n_calls;
     analysis->n_polls = passes->reader.n_polls;
-    analysis->n_events = passes->reader.n_events;
+    analysis->n_events = passes->calls.n_events;
 }
 
 /* Conservation: what is blamed is what was waited. */

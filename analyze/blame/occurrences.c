@@ -28,7 +28,7 @@ void occurrences_begin(struct occurrences *occurrences, struct classes *classes)
 {
     *occurrences = (struct occurrences){.classes = classes};
     pthread_mutex_init(&occurrences->mutex, NULL);
-    stage_begin(&occurrences->stage, OCCURRENCES_BLOCK * sizeof(struct occurrence *), classify, occurrences);
+    stage_begin(&occurrences->stage, OCCURRENCES_MOST * sizeof(struct occurrence *), classify, occurrences);
 }
 
 static void release_list(struct occurrence *list)
@@ -56,9 +56,9 @@ void occurrences_release(struct occurrences *occurrences)
     pthread_mutex_destroy(&occurrences->mutex);
 }
 
-void occurrences_start_thread(struct occurrences *occurrences)
+void occurrences_join(struct occurrences *occurrences, struct staff *staff)
 {
-    stage_start_thread(&occurrences->stage);
+    stage_join(&occurrences->stage, staff);
 }
 
 void occurrences_finish(struct occurrences *occurrences)
@@ -183,13 +183,25 @@ static struct occurrence *occurrence_find(struct occurrences *occurrences, struc
     return *list = occurrence_make(occurrences, wait);
 }
 
+static void hand_over(struct occurrences *occurrences, struct occurrence *list)
+{
+    struct stage *stage = &occurrences->stage;
+    *(struct occurrence **)stage_room(stage, sizeof list) = list;
+    if (occurrences->n_terms < OCCURRENCES_TERMS || stage->n_used < OCCURRENCES_LEAST * sizeof list)
+        return;
+    stage_turn(stage);
+    occurrences->n_terms = 0;
+}
+
 static void sink_close(void *context, struct occurrence **list)
 {
     struct occurrences *occurrences = context;
-    for (struct occurrence *occurrence = *list; occurrence; occurrence = occurrence->next)
+    for (struct occurrence *occurrence = *list; occurrence; occurrence = occurrence->next) {
         occurrence_settle_late(occurrence);
+        occurrences->n_terms += occurrence->instance.terms.n + occurrence->instance.heaviest.n;
+    }
     if (*list)
-        *(struct occurrence **)stage_room(&occurrences->stage, sizeof *list) = *list;
+        hand_over(occurrences, *list);
     *list = NULL;
 }
 

@@ -26,13 +26,15 @@ struct occurrence {
     struct sparse late, late_counts;
 };
 
-/* Paths are long: few instances may be under way. */
-enum { OCCURRENCES_BLOCK = 16 };
+/* How many instances are handed over together. Those of few processes are made in a microsecond: with few of them under
+ * way each stage would wait for the other one's turn. Those of many have long paths, of which few may be. */
+enum { OCCURRENCES_LEAST = 16, OCCURRENCES_MOST = 256, OCCURRENCES_TERMS = 4096 };
 
 struct occurrences {
     struct classes *classes;
     struct occurrence *spare;
     struct sparse path; /* scratch: of the wait at hand */
+    size_t n_terms;     /* of the instances that are handed over next */
     struct stage stage; /* classifies; its records are pointers to occurrences, each the first of a list */
     pthread_mutex_t mutex;
     struct occurrence *done; /* classified, to be used again; by the mutex */
@@ -40,8 +42,8 @@ struct occurrences {
 
 void occurrences_begin(struct occurrences *occurrences, struct classes *classes);
 void occurrences_release(struct occurrences *occurrences);
-/* What is complete from now on is classified by another thread, as far as one can be had. */
-void occurrences_start_thread(struct occurrences *occurrences);
+/* What is complete from now on is classified by the staff. */
+void occurrences_join(struct occurrences *occurrences, struct staff *staff);
 /* Everything that was complete has been classified. */
 void occurrences_finish(struct occurrences *occurrences);
 /* Takes the waits: an occurrence is one instance a call site, and is complete when it is closed. */

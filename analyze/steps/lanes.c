@@ -97,7 +97,6 @@ void lanes_rewind(struct lanes *lanes)
         lanes->rank_workers[rank] = TRACE_NONE;
         lanes->rank_is_off[rank] = false;
     }
-    lanes->keeps_absences = true;
 }
 
 void lanes_release(struct lanes *lanes)
@@ -118,8 +117,6 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_workers);
     vec_free(lanes->rank_is_off);
     vec_release(&lanes->is_part);
-    vec_release(&lanes->absences.over);
-    vec_release(&lanes->absences.under_way);
     vec_release(&lanes->path_steps);
 }
 
@@ -425,60 +422,28 @@ static void worker_on(struct lanes *lanes, struct lane *worker, uint64_t now_ns)
     worker->is_off_cpu = false;
 }
 
-void absences_add_over(struct absences *absences, struct absence absence)
-{
-    if (absence.to_ns > absence.from_ns)
-        *vec_push(&absences->over) = absence;
-}
-
-/* Back on a CPU; nothing happens where it had not left. A time of 0: nobody knows since when it is back. */
-static void lane_end_absence(struct lanes *lanes, const struct lane *lane, uint64_t now_ns)
-{
-    absence_list *under_way = &lanes->absences.under_way;
-    for (size_t i = 0; i < under_way->n; i++) {
-        struct absence absence = under_way->at[i];
-        if (absence.lane != (uint32_t)(lane - lanes->at))
-            continue;
-        under_way->at[i] = under_way->at[--under_way->n];
-        absence.to_ns = now_ns;
-        absences_add_over(&lanes->absences, absence);
-        return;
-    }
-}
-
-static void lane_off(struct lanes *lanes, struct lane *lane, const struct event *event)
+static void lane_off(struct lane *lane, const struct event *event)
 {
     lane->has_switches = true;
     lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
-    lane_end_absence(lanes, lane, 0);
-    if (lanes->keeps_absences && lane->depth && lane->off_kind == OFF_PREEMPTED)
-        *vec_push(&lanes->absences.under_way) = (struct absence){.from_ns = event->time_ns,
-                                                                 .to_ns = UINT64_MAX,
-                                                                 .call_ns = lane->enter_ns,
-                                                                 .lane = event->loc,
-                                                                 .rank = lane->rank,
-                                                                 .site = lane->site};
 }
 
-static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+static void lane_on(struct lane *lane, uint64_t now_ns)
 {
     if (!lane->is_off_cpu)
         return;
     uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
     lane->is_off_cpu = false;
-    if (lane->depth)
-        lane_end_absence(lanes, lane, now_ns);
-    else if (now_ns > since_ns)
+    if (!lane->depth && now_ns > since_ns)
         lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
 }
 
 static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane->is_ended = true;
-    lane_end_absence(lanes, lane, event->time_ns);
     if (!lane->depth && !lane->callback_ns) {
         lane_mark_path(lanes, lane, event->time_ns);
         lane->site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
@@ -496,13 +461,13 @@ static __attribute__((noinline)) enum lane_news lane_take_other(struct lanes *la
         lane_sample(lanes, lane, event);
         break;
     case EV_OFF:
-        lane_off(lanes, lane, event);
+        lane_off(lane, event);
         break;
     case EV_ON:
         if (lane->is_worker)
             worker_on(lanes, lane, event->time_ns);
         else
-            lane_on(lanes, lane, event->time_ns);
+            lane_on(lane, event->time_ns);
         break;
     case EV_BINS:
         lane_bins(lanes, lane, event);
@@ -532,88 +497,11 @@ enum lane_news lanes_take(struct lanes *lanes, const struct event *event)
      * unknown. */
     bool is_on_cpu = event->kind == EV_ENTER || event->kind == EV_LEAVE ||
                      (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
-    if (lane->is_off_cpu && is_on_cpu) {
+    if (lane->is_off_cpu && is_on_cpu)
         lane->is_off_cpu = false;
-        lane_end_absence(lanes, lane, 0);
-    }
     if (event->kind == EV_ENTER)
         return lane_enter(lanes, lane, event);
     if (event->kind == EV_LEAVE)
         return lane_leave(lanes, lane, event);
     return lane_take_other(lanes, lane, event);
-}
-
-/* Questions about absences. */
-
-/* The first that was over later than that. */
-static size_t first_after(const absence_list *over, uint64_t time_ns)
-{
-    size_t low = 0, high = over->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (over->at[middle].to_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-static void add_part(absence_list *list, const struct absence *absence, uint64_t from_ns, uint64_t to_ns)
-{
-    struct absence part = *absence;
-    part.from_ns = part.from_ns > from_ns ? part.from_ns : from_ns;
-    part.to_ns = part.to_ns < to_ns ? part.to_ns : to_ns;
-    if (part.to_ns > part.from_ns)
-        *vec_push(list) = part;
-}
-
-static int absence_compare(const void *a, const void *b)
-{
-    const struct absence *left = a, *right = b;
-    if (left->from_ns != right->from_ns)
-        return left->from_ns < right->from_ns ? -1 : 1;
-    return (left->lane > right->lane) - (left->lane < right->lane);
-}
-
-void absences_find(const struct absences *absences, uint64_t from_ns, uint64_t to_ns, absence_list *list)
-{
-    size_t n = list->n;
-    for (size_t i = first_after(&absences->over, from_ns); i < absences->over.n; i++)
-        add_part(list, &absences->over.at[i], from_ns, to_ns);
-    for (size_t i = 0; i < absences->under_way.n; i++)
-        add_part(list, &absences->under_way.at[i], from_ns, to_ns);
-    if (list->n > n + 1)
-        qsort(&list->at[n], list->n - n, sizeof *list->at, absence_compare);
-}
-
-bool absences_are_many(const struct absences *absences)
-{
-    enum { FEW = 64 };
-    return absences->over.n > 2 * absences->n_kept + FEW;
-}
-
-void absences_forget(struct absences *absences, uint64_t before_ns)
-{
-    absence_list *over = &absences->over;
-    size_t first = first_after(over, before_ns);
-    for (size_t i = first; i < over->n; i++)
-        over->at[i - first] = over->at[i];
-    over->n -= first;
-    absences->n_kept = over->n;
-}
-
-uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
-{
-    uint64_t sum_ns = 0;
-    const absence_list *over = idle->absences ? &idle->absences->over : NULL;
-    for (size_t i = over ? first_after(over, from_ns) : 0; over && i < over->n; i++) {
-        const struct absence *absence = &over->at[i];
-        if (absence->lane != idle->lane || absence->atom || absence->from_ns >= to_ns)
-            continue;
-        uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns;
-        uint64_t end_ns = absence->to_ns < to_ns ? absence->to_ns : to_ns;
-        sum_ns += end_ns - begin_ns;
-    }
-    return sum_ns;
 }

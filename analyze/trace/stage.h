@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stage of the analysis that another thread can do. Who goes ahead writes records of what is to be done; the stage
- * works through them in their order. Without a thread the writer does so itself, a block at a time: the same is done in
- * the same order, whoever does it.
+ * works through them in their order, a block at a time. The same is done in the same order, whoever does it: the writer
+ * itself at the end of each block, or a staff.
  *
- * The writer is ahead by a few blocks at most. Who has nothing to do sleeps until half of them are full, or free: so
- * nobody is woken for little.
+ * A staff is some threads, and the stages that they do, each of which one of them works on at a time. The writer is
+ * ahead by a few blocks at most. Who finds them all full works meanwhile on that stage or on one behind it, until half
+ * are free: so there need not be a thread for each stage, and none sleeps while there is work that it may do. Nobody
+ * waits for a stage before his own, so it always goes on. A thread stays with a stage while there is work in it, whose
+ * data are near then.
  *
- * While the thread runs it alone touches what the records speak of. What else it reads must not change after the record
- * has been written for which it is read.
+ * While it is worked on, only who does so touches what the records speak of. What else is read must not change after
+ * the record has been written for which it is read.
  */
 #pragma once
 #include <pthread.h>
@@ -16,7 +19,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STAGE_BLOCKS_MOST = 16 };
+/* Of what one stage writes all the time, and another reads or writes, this many bytes lie apart: what is in one cache
+ * line, of which processors fetch two at a time, goes from core to core. */
+enum { STAGE_APART = 128 };
+
+enum { STAGE_BLOCKS_MOST = 16, STAFF_MOST = 4 };
+
+struct staff {
+    struct stage *stages[STAFF_MOST]; /* the last one of the way first */
+    uint32_t n_stages;
+    pthread_t threads[STAFF_MOST];
+    uint32_t n_threads;
+    pthread_mutex_t mutex; /* for this, and for what stages say is for it */
+    pthread_cond_t changed;
+    bool is_over; /* threads end */
+};
 
 struct stage {
     void (*work)(void *context, const void *records, size_t n_bytes); /* whole records */
@@ -27,20 +44,24 @@ struct stage {
     size_t n_used;        /* of it */
     uint64_t n_turned;    /* blocks before it */
     size_t n_bytes[STAGE_BLOCKS_MOST];
-    bool has_thread;
-    pthread_t thread;
-    pthread_mutex_t mutex; /* for what follows: */
-    pthread_cond_t changed;
+    struct staff *staff;     /* borrowed; NULL = the writer does the work. For its mutex: */
+    uint32_t place;          /* in the staff */
     uint64_t n_full, n_done; /* blocks so far */
-    bool is_over;            /* nothing more will come */
+    bool is_worked_on;
 };
+
+/* With as many threads, or as many of them as can be had. */
+void staff_begin(struct staff *staff, uint32_t n_threads);
+/* All that was written has been done; the stages have no staff any more. Zeros are a staff that has ended. */
+void staff_end(struct staff *staff);
 
 void stage_begin(struct stage *stage, size_t block_bytes,
                  void (*work)(void *context, const void *records, size_t n_bytes), void *context);
-/* From now on another thread does the work; the writer goes on if none can be had. */
-void stage_start_thread(struct stage *stage);
-/* Everything that was written has been done, and the thread has ended. More may be written then. */
+/* From now on the staff does the work. The stages for which that writes have joined before. */
+void stage_join(struct stage *stage, struct staff *staff);
+/* Everything that was written has been done, and the staff has left. More may be written then. */
 void stage_finish(struct stage *stage);
+/* The staff has left. */
 void stage_release(struct stage *stage);
 
 /* Hands the block over that is written; it has room then. */

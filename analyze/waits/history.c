@@ -349,9 +349,9 @@ struct mark *history_origin(struct history *history, uint64_t time_ns)
     return mark;
 }
 
-void history_start_thread(struct history *history)
+void history_join(struct history *history, struct staff *staff)
 {
-    stage_start_thread(&history->stage);
+    stage_join(&history->stage, staff);
 }
 
 void history_finish(struct history *history)

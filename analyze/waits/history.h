@@ -95,6 +95,7 @@ struct history {
     VEC(uint32_t) spare_occurrences;
     uint32_t n_occurrences;
     /* The stage's: */
+    char apart[STAGE_APART];
     uint32_t n_lanes;
     struct chain chain;
     VEC(struct chain_node *) nodes;      /* by the mark's number */
@@ -107,8 +108,8 @@ void history_begin(struct history *history, uint32_t n_lanes);
 void history_release(struct history *history);
 /* All locations begin at one node, the origin of time; with one hold. */
 struct mark *history_origin(struct history *history, uint64_t time_ns);
-/* What is told from now on is taken in by another thread, as far as one can be had. */
-void history_start_thread(struct history *history);
+/* What is told from now on is taken in by the staff. */
+void history_join(struct history *history, struct staff *staff);
 /* Everything that was told has been taken in. After it, pasts may be looked at. */
 void history_finish(struct history *history);
 

@@ -10,8 +10,8 @@
  * targets waited for the last of them to return, and speaks against it when one of them stayed away.
  */
 #pragma once
-#include "analyze/steps/lanes.h"
 #include "analyze/constants/constants.h"
+#include "analyze/waits/absences.h"
 #include "analyze/waits/links.h"
 #include "analyze/waits/matching.h"
 #include "analyze/waits/onesided.h"

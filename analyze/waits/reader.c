@@ -34,79 +34,100 @@ void reader_release(struct reader *reader)
     vec_free(reader->last_post_ns);
     vec_release(&reader->open_calls);
     vec_release(&reader->last_stretches);
+    absences_release(&reader->absences);
     slab_release(&reader->requests);
     progress_release(&reader->progress);
     operations_release(&reader->operations);
     fetching_release(&reader->fetching);
 }
 
-static void add_counts(struct sparse *counts, const struct lane *lane)
+static void add_terms(struct sparse *to, const struct term *terms, uint32_t n)
 {
-    for (size_t i = 0; i < lane->stretch.counts.n; i++)
-        sparse_add(counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),
-                   lane->stretch.counts.at[i].ns);
+    if (n)
+        memcpy(sparse_extend(to, n), terms, n * sizeof *terms);
 }
 
-static __attribute__((noinline)) void reading_begin(struct reader *reader, uint32_t at)
+/* Others may go on by what the event told. */
+static inline void go_on(struct reader *reader)
 {
-    struct lane *lane = &reader->lanes->at[at];
-    struct reading *reading = &reader->readings[at];
+    if (reader->replay->links->awake.n)
+        replay_run(reader->replay);
+}
+
+struct call *reader_call(struct reader *reader, const struct call_begin *begin)
+{
+    struct reading *reading = &reader->readings[begin->lane];
     struct call *call = reading->call = replay_call(reader->replay);
-    call->enter_ns = lane->enter_ns;
-    call->site = lane->site;
-    call->class = reader->trace->regions[lane->region].class;
-    call->is_off = lane->is_off;
-    pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before, &call->spent);
-    add_counts(&call->counts, lane);
+    call->enter_ns = begin->time_ns;
+    call->site = begin->site;
+    call->class = reader->trace->regions[begin->region].class;
+    call->is_off = begin->is_off;
+    reading->region = begin->region;
+    return call;
+}
+
+void reader_enter(struct reader *reader, uint32_t lane)
+{
+    uint32_t rank = reading_rank(reader, lane);
+    struct reading *reading = &reader->readings[lane];
+    const struct call *call = reading->call;
     reading->point = NULL;
-    reading->has_progress = reading->has_polls = reading->has_called_back = false;
+    reading->has_progress = reading->has_polls = reading->has_called_back = reading->calls_back = false;
     reading->open_comm = reading->open_peer = TRACE_NONE;
     reading->open_tag = 0;
-    messages_give_up(reader->replay->messages, lane->rank, lane->enter_ns);
+    messages_give_up(reader->replay->messages, rank, call->enter_ns);
     if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE || call->class == WW_WAIT)
-        reader->last_post_ns[lane->rank] = lane->enter_ns;
-    reading_passive_begin(reader, at);
+        reader->last_post_ns[rank] = call->enter_ns;
+    reading_passive_begin(reader, lane);
+    go_on(reader);
 }
 
 /* Who takes part in an operation and runs a function of the program for it is outside MPI meanwhile. */
-static __attribute__((noinline)) void reading_calls_back(struct reader *reader, uint32_t at, uint64_t now_ns)
+void reader_call_back(struct reader *reader, uint32_t at, uint64_t now_ns)
 {
     struct reading *reading = &reader->readings[at];
-    uint32_t rank = reader->lanes->at[at].rank;
-    if (reading->call->class == WW_LOCAL)
+    uint32_t rank = reading_rank(reader, at);
+    reading->calls_back = reading->call;
+    if (!reading->call || reading->call->class == WW_LOCAL)
         return;
     if (!reading->has_called_back)
         progress_begun(&reader->progress, rank);
     reading->has_called_back = reader->has_callbacks = true;
     progress_leave(&reader->progress, rank, now_ns);
+    go_on(reader);
 }
 
 /* What it did is time of the program inside the call. Whoever needs this process for a call of its own waits for its
  * return, or does nothing meanwhile that is its own. */
-static __attribute__((noinline)) void reading_called_back(struct reader *reader, uint32_t at, uint64_t now_ns)
+void reader_return(struct reader *reader, uint32_t at, uint64_t now_ns, const struct stretch_told *stretch)
 {
-    struct lane *lane = &reader->lanes->at[at];
     struct reading *reading = &reader->readings[at];
+    uint32_t rank = reading_rank(reader, at);
+    if (!reading->call)
+        return;
     struct callback *callback = vec_push(&reading->call->callbacks);
     struct polling_part *did = &callback->did;
-    *callback = (struct callback){.did = {.from_ns = lane->stretch.begin_ns, .to_ns = now_ns, .is_stretch = true}};
-    pools_spread(reader->pools, lane->rank, &lane->stretch, &did->atoms, &did->spent);
-    add_counts(&did->counts, lane);
-    if (reading->has_called_back && progress_enter(&reader->progress, lane->rank, now_ns)) {
-        callback->back = point_make(reader->replay->links, at, lane->rank, now_ns);
-        progress_came(&reader->progress, lane->rank, callback->back);
+    reading->calls_back = false;
+    *callback = (struct callback){
+        .did = {.from_ns = stretch->begin_ns, .to_ns = now_ns, .spent = stretch->spent, .is_stretch = true}};
+    add_terms(&did->atoms, stretch->atoms, stretch->n_atoms);
+    add_terms(&did->counts, stretch->counts, stretch->n_counts);
+    if (reading->has_called_back && progress_enter(&reader->progress, rank, now_ns)) {
+        callback->back = point_make(reader->replay->links, at, rank, now_ns);
+        progress_came(&reader->progress, rank, callback->back);
     }
     const struct term *most = NULL;
     for (size_t i = 0; i < did->atoms.n; i++)
         most = !most || did->atoms.at[i].ns > most->ns ? &did->atoms.at[i] : most;
     if (most)
-        absences_add_over(&reader->lanes->absences, (struct absence){.from_ns = did->from_ns,
-                                                                     .to_ns = now_ns,
-                                                                     .call_ns = lane->enter_ns,
-                                                                     .lane = at,
-                                                                     .rank = lane->rank,
-                                                                     .site = lane->site,
-                                                                     .atom = 1 + key_atom(most->key)});
+        absences_add_over(&reader->absences, (struct absence){.from_ns = did->from_ns,
+                                                              .to_ns = now_ns,
+                                                              .call_ns = reading->call->enter_ns,
+                                                              .lane = at,
+                                                              .rank = rank,
+                                                              .site = reading->call->site,
+                                                              .atom = 1 + key_atom(most->key)});
+    go_on(reader);
 }
 
 /* What is being read, or has been and waits to be replayed, is all that anybody asks about; and polls, as long as it is
@@ -118,11 +139,11 @@ static void forget_absences(struct reader *reader, uint64_t now_ns)
     for (uint32_t i = 0; i < reader->trace->n_locations; i++) {
         const struct queue_of_calls *lane = &reader->replay->lanes[i];
         const struct call *call = lane->first ? lane->first : reader->readings[i].call;
-        bool polls = lane->polling.mark && reader->lanes->absences.over.n < KEPT_MOST;
+        bool polls = lane->polling.mark && reader->absences.over.n < KEPT_MOST;
         uint64_t needed_ns = polls ? lane->polling.since_ns : call ? call->enter_ns : now_ns;
         oldest_ns = needed_ns < oldest_ns ? needed_ns : oldest_ns;
     }
-    absences_forget(&reader->lanes->absences, oldest_ns);
+    absences_forget(&reader->absences, oldest_ns);
 }
 
 static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
@@ -132,13 +153,13 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     call->leave_ns = leave_ns;
     bool ends_polls = reading->polls_since_ns && waits_may_follow_polls(call->class);
     call->since_ns = ends_polls ? reading->polls_since_ns : call->enter_ns;
-    call->idle = (struct idle){&reader->lanes->absences, at};
+    call->idle = (struct idle){&reader->absences, at};
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
     reading_check_sends(reader, at);
     if (reading->has_called_back)
-        progress_completed(&reader->progress, reader->lanes->at[at].rank);
+        progress_completed(&reader->progress, reading_rank(reader, at));
     fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
     /* Completing requests that are none finds nothing either, but does not begin a wait. */
     bool may_poll = call->class == WW_TEST || call->class == WW_IPROBE || call->class == WW_PROBE ||
@@ -152,7 +173,7 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading->call = NULL;
     reader->n_calls++;
     replay_queue(reader->replay, at, call);
-    if (absences_are_many(&reader->lanes->absences))
+    if (absences_are_many(&reader->absences))
         forget_absences(reader, leave_ns);
 }
 
@@ -160,28 +181,26 @@ static void read_pending(struct reader *reader, const struct event *event)
 {
     *vec_push(&reader->readings[event->loc].pending) = (struct pending){
         .comm = event->comm,
-        .peer = messages_peer(reader->trace, event->comm, reader->lanes->at[event->loc].rank, event->peer),
+        .peer = messages_peer(reader->trace, event->comm, reading_rank(reader, event->loc), event->peer),
         .tag = event->tag,
         .is_receive = event->flags};
 }
 
 /* It was ended from outside while it polled: that is a call that never came back as well, though each poll did. */
-static void reading_break_off_polls(struct reader *reader, const struct event *end)
+static void reading_break_off_polls(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
 {
-    const struct lane *lane = &reader->lanes->at[end->loc];
-    uint64_t since_ns = reader->readings[end->loc].polls_since_ns;
-    if (!reader->trace->is_ours || !since_ns)
+    const struct reading *reading = &reader->readings[end->loc];
+    if (!reader->trace->is_ours || !reading->polls_since_ns)
         return;
-    enum ww_class class = reader->trace->regions[lane->region].class;
+    enum ww_class class = reader->trace->regions[reading->region].class;
     bool was_ended = end->flags == WW_END_NONE || end->flags == WW_END_SIGNAL;
-    if ((class != WW_TEST && class != WW_IPROBE) || !was_ended ||
-        end->time_ns > lane->stretch.begin_ns + SAME_MOMENT_NS)
+    if ((class != WW_TEST && class != WW_IPROBE) || !was_ended || end->time_ns > stretch->begin_ns + SAME_MOMENT_NS)
         return;
-    *vec_push(&reader->open_calls) = (struct open_call){.rank = lane->rank,
+    *vec_push(&reader->open_calls) = (struct open_call){.rank = reading_rank(reader, end->loc),
                                                         .lane = end->loc,
-                                                        .site = lane->stretch.from,
-                                                        .region = lane->region,
-                                                        .enter_ns = since_ns,
+                                                        .site = stretch->from,
+                                                        .region = reading->region,
+                                                        .enter_ns = reading->polls_since_ns,
                                                         .end_ns = end->time_ns,
                                                         .class = class,
                                                         .comm = TRACE_NONE,
@@ -191,73 +210,54 @@ static void reading_break_off_polls(struct reader *reader, const struct event *e
 /* The trace ends inside a call: what it had posted counts, what it waited for never came. */
 static void reading_break_off(struct reader *reader, const struct event *end)
 {
-    uint32_t at = end->loc;
-    struct lane *lane = &reader->lanes->at[at];
+    uint32_t at = end->loc, rank = reading_rank(reader, at);
     struct reading *reading = &reader->readings[at];
     bool is_told = reading->open_comm != TRACE_NONE; /* by a record of its own; else by the end itself */
     uint32_t comm = is_told ? reading->open_comm : end->comm, peer = is_told ? reading->open_peer : end->peer;
     reading->call->is_open = true;
-    *vec_push(&reader->open_calls) = (struct open_call){.rank = lane->rank,
-                                                        .site = lane->site,
-                                                        .region = lane->region,
+    *vec_push(&reader->open_calls) = (struct open_call){.rank = rank,
+                                                        .site = reading->call->site,
+                                                        .region = reading->region,
                                                         .lane = at,
-                                                        .enter_ns = lane->enter_ns,
+                                                        .enter_ns = reading->call->enter_ns,
                                                         .end_ns = end->time_ns,
                                                         .class = reading->call->class,
                                                         .comm = comm,
-                                                        .peer = messages_peer(reader->trace, comm, lane->rank, peer),
+                                                        .peer = messages_peer(reader->trace, comm, rank, peer),
                                                         .tag = is_told ? reading->open_tag : end->tag};
     reading_end(reader, at, end->time_ns);
 }
 
-/* `atoms` are all of the stretch. */
-static void keep_last_stretch(struct reader *reader, const struct lane *lane, const struct sparse *atoms)
+/* The stretch after the last call: an empty call at its end keeps the books. */
+static void reading_end_stretch(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
 {
-    struct sparse steps = {0};
-    struct term single;
-    double all_ns = 0;
-    const struct term *most = NULL;
-    for (size_t i = 0; i < atoms->n; i++) {
-        struct shares shares = pools_expand(reader->pools, key_atom(atoms->at[i].key), &single);
-        /* Where it was matters, not whether it had a CPU there. */
-        for (size_t k = 0; k < shares.n; k++) {
-            uint32_t step = (uint32_t)shares.at[k].key;
-            bool lacked_cpu = steps_key(reader->replay->steps, step)->state == STEP_DESCHEDULED;
-            step = lacked_cpu ? steps_in_state(reader->replay->steps, step, STEP_COMPUTING) : step;
-            sparse_add(&steps, step, atoms->at[i].ns * shares.at[k].ns);
-        }
-        all_ns += atoms->at[i].ns;
-    }
-    sparse_pack(&steps);
-    for (size_t i = 0; i < steps.n; i++)
-        most = !most || steps.at[i].ns > most->ns ? &steps.at[i] : most;
-    if (most && most->ns > 0)
-        *vec_push(&reader->last_stretches) = (struct last_stretch){.rank = lane->rank,
-                                                                   .step = (uint32_t)most->key,
-                                                                   .begin_ns = lane->stretch.begin_ns,
-                                                                   .end_ns = lane->stretch.end_ns,
-                                                                   .share = most->ns / all_ns};
-    sparse_release(&steps);
+    struct call *call = replay_call(reader->replay);
+    call->spent = stretch->spent;
+    add_terms(&call->before, stretch->atoms, stretch->n_atoms);
+    call->enter_ns = call->leave_ns = end->time_ns;
+    call->site = stretch->to;
+    if (stretch->last_step)
+        *vec_push(&reader->last_stretches) = (struct last_stretch){.rank = reading_rank(reader, end->loc),
+                                                                   .step = stretch->last_step - 1,
+                                                                   .begin_ns = stretch->begin_ns,
+                                                                   .end_ns = stretch->end_ns,
+                                                                   .share = stretch->last_share};
+    replay_queue(reader->replay, end->loc, call);
 }
 
-static __attribute__((noinline)) void reader_end_location(struct reader *reader, const struct event *event)
+void reader_end(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
 {
-    struct lane *lane = &reader->lanes->at[event->loc];
-    if (reader->readings[event->loc].call) {
-        reading_break_off(reader, event);
-    } else if (!lane->is_worker) {
-        reading_break_off_polls(reader, event);
-        /* The stretch after the last call: an empty call at its end keeps the books. */
-        struct call *call = replay_call(reader->replay);
-        pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before, &call->spent);
-        call->enter_ns = call->leave_ns = event->time_ns;
-        call->site = lane->stretch.to;
-        if (reader->lanes->rank_lane[lane->rank] == event->loc)
-            keep_last_stretch(reader, lane, &call->before);
-        replay_queue(reader->replay, event->loc, call);
+    uint32_t rank = reading_rank(reader, end->loc);
+    absences_end(&reader->absences, end->loc, end->time_ns);
+    if (reader->readings[end->loc].call) {
+        reading_break_off(reader, end);
+    } else if (stretch) {
+        reading_break_off_polls(reader, end, stretch);
+        reading_end_stretch(reader, end, stretch);
     }
-    if (lane->rank < reader->trace->n_ranks && reader->lanes->rank_lane[lane->rank] == event->loc)
-        gatherings_end(reader->replay->gatherings, lane->rank);
+    if (rank < reader->trace->n_ranks && reader->main_lanes[rank] == end->loc)
+        gatherings_end(reader->replay->gatherings, rank);
+    go_on(reader);
 }
 
 void reader_fetch(const struct reader *reader, uint32_t at)
@@ -276,55 +276,47 @@ void reader_fetch_call(const struct reader *reader, uint32_t at)
         memory_fetch(reading->requests.slots, 8 * sizeof *reading->requests.slots);
 }
 
-void reader_feed(struct reader *reader, const struct event *event)
+/* Off the CPU inside an MPI call, although runnable. */
+static void absence_begin(struct reader *reader, const struct event *event)
 {
-    reader->n_events++;
-    enum lane_news news = lanes_feed(reader->lanes, event);
-    const struct call *call = reader->readings[event->loc].call;
-    switch (news) {
-    case LANE_NOTHING:
-        if (call)
-            reading_record(reader, event);
-        else if (event->kind == EV_PENDING)
-            read_pending(reader, event);
-        else if (event->kind == EV_CONTROL)
-            messages_begin_window(reader->replay->messages, reader->lanes->at[event->loc].rank, event);
-        break;
-    case LANE_ENTERED:
-        reading_begin(reader, event->loc);
-        break;
-    case LANE_LEFT:
-        reading_end(reader, event->loc, event->time_ns);
-        break;
-    case LANE_CALLED:
-        if (call)
-            reading_calls_back(reader, event->loc, event->time_ns);
-        break;
-    case LANE_RETURNED:
-        if (call)
-            reading_called_back(reader, event->loc, event->time_ns);
-        break;
-    case LANE_ENDED:
-        reader_end_location(reader, event);
-        break;
-    }
-    if (reader->replay->links->awake.n)
-        replay_run(reader->replay);
+    const struct reading *reading = &reader->readings[event->loc];
+    absences_end(&reader->absences, event->loc, 0);
+    if (reading->call && !reading->calls_back && (event->flags & WW_SW_PREEMPTED))
+        *vec_push(&reader->absences.under_way) = (struct absence){.from_ns = event->time_ns,
+                                                                  .to_ns = UINT64_MAX,
+                                                                  .call_ns = reading->call->enter_ns,
+                                                                  .lane = event->loc,
+                                                                  .rank = reading_rank(reader, event->loc),
+                                                                  .site = reading->call->site};
 }
 
-/* Locations without an end record end with the trace. */
+void reader_record(struct reader *reader, const struct event *event)
+{
+    const struct reading *reading = &reader->readings[event->loc];
+    if (event->kind == EV_OFF)
+        absence_begin(reader, event);
+    else if (reading->call)
+        reading_record(reader, event);
+    else if (event->kind == EV_PENDING)
+        read_pending(reader, event);
+    else if (event->kind == EV_CONTROL)
+        messages_begin_window(reader->replay->messages, reading_rank(reader, event->loc), event);
+    go_on(reader);
+}
+
+void reader_leave(struct reader *reader, uint32_t lane, uint64_t now_ns)
+{
+    reading_end(reader, lane, now_ns);
+    go_on(reader);
+}
+
+void reader_is_back(struct reader *reader, uint32_t lane)
+{
+    absences_end(&reader->absences, lane, 0);
+}
+
 void reader_finish(struct reader *reader)
 {
-    for (uint32_t lane = 0; lane < reader->trace->n_locations; lane++) {
-        struct event end = {.kind = EV_END,
-                            .loc = lane,
-                            .time_ns = reader->trace->locations[lane].end_ns,
-                            .comm = TRACE_NONE,
-                            .peer = TRACE_NONE};
-        if (!reader->lanes->at[lane].is_ended && end.time_ns)
-            if (lanes_feed(reader->lanes, &end) == LANE_ENDED)
-                reader_end_location(reader, &end);
-    }
     replay_finish(reader->replay);
 }
 
@@ -342,7 +334,7 @@ struct point *reading_point(struct reader *reader, uint32_t lane)
 {
     struct reading *reading = &reader->readings[lane];
     if (!reading->point) {
-        reading->point = point_make(reader->replay->links, lane, reader->lanes->at[lane].rank, reading->call->enter_ns);
+        reading->point = point_make(reader->replay->links, lane, reading_rank(reader, lane), reading->call->enter_ns);
         *vec_push(&reading->call->points) = reading->point;
     }
     return reading->point;
@@ -357,7 +349,7 @@ struct need *reading_need(struct reading *reading, enum need_kind kind)
 
 static void request_end(struct reader *reader, uint32_t lane, struct request *request)
 {
-    progress_completed(&reader->progress, reader->lanes->at[lane].rank);
+    progress_completed(&reader->progress, reading_rank(reader, lane));
     point_drop(reader->replay->links, request->point);
     message_drop(reader->replay->messages, request->message);
     slab_give(&reader->requests, request);
@@ -370,7 +362,7 @@ static struct request *request_put(struct reader *reader, uint32_t lane, uint64_
     uint64_t *slot = map_put(&reader->readings[lane].requests, handle, &is_new);
     if (!is_new)
         request_end(reader, lane, (struct request *)(uintptr_t)*slot);
-    progress_begun(&reader->progress, reader->lanes->at[lane].rank);
+    progress_begun(&reader->progress, reading_rank(reader, lane));
     struct request *made = slab_new(&reader->requests, struct request);
     made->kind = kind;
     made->number = reader->n_requests++;
@@ -381,9 +373,9 @@ static struct request *request_put(struct reader *reader, uint32_t lane, uint64_
 /* A request may be completed by another thread than the one that started it. Owned by the caller. */
 static struct request *request_take(struct reader *reader, uint32_t lane, uint64_t handle, enum request_kind kind)
 {
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     for (uint32_t i = 0, at = lane; i <= reader->trace->n_locations; at = i++) {
-        uint64_t *slot = reader->lanes->at[at].rank == rank ? map_get(&reader->readings[at].requests, handle) : NULL;
+        uint64_t *slot = reading_rank(reader, at) == rank ? map_get(&reader->readings[at].requests, handle) : NULL;
         struct request *request = slot ? (struct request *)(uintptr_t)*slot : NULL;
         if (request && request->kind == kind) {
             map_remove(&reader->readings[at].requests, handle);
@@ -416,7 +408,7 @@ const struct message *reading_oldest_buffered(const struct reading *reading)
 
 static bool is_on_buffer(const struct reader *reader, uint32_t lane)
 {
-    return reader->trace->regions[reader->lanes->at[lane].region].is_on_buffer;
+    return reader->trace->regions[reader->readings[lane].region].is_on_buffer;
 }
 
 /* Those that have been received by now are not in the buffer any more. */
@@ -467,7 +459,7 @@ static void read_send_done(struct reader *reader, uint32_t lane, const struct ev
         return;
     request->message->is_sent = true;
     comeback_set(reader->replay->links, &request->message->sender_came,
-                 progress_comeback(&reader->progress, reader->lanes->at[lane].rank));
+                 progress_comeback(&reader->progress, reading_rank(reader, lane)));
     *vec_push(&reader->readings[lane].sent) = message_hold(request->message);
     request_end(reader, lane, request);
 }
@@ -514,7 +506,7 @@ static void read_cancelled(struct reader *reader, uint32_t lane, const struct ev
 /* The message is there, whoever is to receive it: what was waited for is over. */
 static void read_probed(struct reader *reader, uint32_t lane, const struct event *event)
 {
-    struct message *message = messages_sent(reader->replay->messages, event, reader->lanes->at[lane].rank);
+    struct message *message = messages_sent(reader->replay->messages, event, reading_rank(reader, lane));
     if (!message)
         return;
     reader->readings[lane].has_progress = true;
@@ -552,7 +544,7 @@ static void read_collective(struct reader *reader, uint32_t lane, const struct e
     struct gather_call operation = coll_of_event(reader, event, call->class, GATHER_BLOCKING);
     struct gathering *gathering = reading_join(reader, lane, operation, reading_point(reader, lane));
     call->leave_ns = event->time_ns;
-    call->idle = (struct idle){&reader->lanes->absences, lane};
+    call->idle = (struct idle){&reader->absences, lane};
     if (reader->has_callbacks)
         reading_need_members(reader, lane, gathering);
 }
@@ -623,6 +615,10 @@ void reading_record(struct reader *reader, const struct event *event)
         break;
     case EV_RMA_SYNC:
         reading_rma_sync(reader, lane, event);
+        break;
+    case EV_ON:
+        if (!reading->calls_back)
+            absences_end(&reader->absences, lane, event->time_ns);
         break;
     case EV_POLLS:
         reading->has_polls = reading->has_polls || event->bytes;
@@ -750,7 +746,7 @@ static struct progress_part part_under_way(const struct reading *reading, uint64
 /* A damaged archive may lack a rank's main thread. */
 static const char *host_of(const struct reader *reader, uint32_t rank)
 {
-    uint32_t lane = reader->lanes->rank_lane[rank];
+    uint32_t lane = reader->main_lanes[rank];
     const char *host = lane < reader->trace->n_locations ? reader->trace->locations[lane].host : NULL;
     return host ? host : "";
 }
@@ -862,7 +858,7 @@ static void need_others(struct reader *reader, uint32_t lane, const struct gathe
 
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
         return;
     uint32_t mine = gathering_member(reader->replay->gatherings, gathering, rank);

@@ -32,7 +32,9 @@ struct reading {
     VEC(struct message *) sent;     /* held: blocking send, or sends completed here */
     VEC(struct message *) buffered; /* held: lie in the program's buffer, as far as is known */
     bool has_progress, has_polls;
-    bool has_called_back;          /* a function of the program */
+    bool has_called_back;          /* a function of the program, */
+    bool calls_back;               /* which runs */
+    uint32_t region;               /* of the present or last call */
     uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     int32_t open_tag;
@@ -43,6 +45,10 @@ struct reading {
     struct map requests;          /* handle -> struct request * */
 };
 
+static inline uint32_t reading_rank(const struct reader *reader, uint32_t lane)
+{
+    return reader->replay->lanes[lane].rank;
+}
 /* The present call as a point of its process: one for all that it posts. Borrowed. */
 struct point *reading_point(struct reader *reader, uint32_t lane);
 /* The call cannot end before what the caller puts into it, with a hold. Valid until the next. */

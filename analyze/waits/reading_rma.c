@@ -44,7 +44,7 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
     struct event received = *event;
     enum ww_class class = reader->readings[lane].call->class;
     if (class == WW_RMA_FENCE || class == WW_RMA_COMPLETE)
-        operations_complete(&reader->operations, reader->lanes->at[lane].rank, event->window, TRACE_NONE);
+        operations_complete(&reader->operations, reading_rank(reader, lane), event->window, TRACE_NONE);
     switch (class) {
     case WW_RMA_FENCE: {
         /* A fence ends for nobody before the last has come. */
@@ -99,7 +99,7 @@ void reading_passive_begin(struct reader *reader, uint32_t lane)
 {
     struct reading *reading = &reader->readings[lane];
     const struct call *call = reading->call;
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     reading->passive = (struct passive_sync){0};
     reading->worked.n = 0;
     if (call->class == WW_LOCAL)
@@ -115,7 +115,7 @@ void reading_passive_begin(struct reader *reader, uint32_t lane)
 
 void reading_operation(struct reader *reader, uint32_t lane, const struct event *event)
 {
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     struct reading *reading = &reader->readings[lane];
     struct operation operation = {.window = event->window,
                                   .target = messages_peer(reader->trace, event->comm, rank, event->peer),
@@ -140,7 +140,7 @@ void reading_operation_done(struct reader *reader, uint32_t lane, const struct e
 {
     struct reading *reading = &reader->readings[lane];
     struct operation operation;
-    if (!operations_finish_request(&reader->operations, reader->lanes->at[lane].rank, event->request, &operation))
+    if (!operations_finish_request(&reader->operations, reading_rank(reader, lane), event->request, &operation))
         return;
     reading->has_progress = true;
     *vec_push(&reading->worked) = operation;
@@ -148,7 +148,7 @@ void reading_operation_done(struct reader *reader, uint32_t lane, const struct e
 
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event)
 {
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     reader->readings[lane].passive =
         (struct passive_sync){.is_known = true,
                               .comm = event->comm,
@@ -208,8 +208,8 @@ static void wait_for_deferred_locks(struct reader *reader, struct reading *readi
 static void wait_for_targets(struct reader *reader, struct reading *reading, uint32_t lane)
 {
     struct point *point =
-        progress_find(&reader->progress, &(struct progress_call){.rank = reader->lanes->at[lane].rank,
-                                                                 .region = reader->lanes->at[lane].region,
+        progress_find(&reader->progress, &(struct progress_call){.rank = reading_rank(reader, lane),
+                                                                 .region = reader->readings[lane].region,
                                                                  .enter_ns = reading->call->enter_ns,
                                                                  .leave_ns = reading->call->leave_ns,
                                                                  .idle = &reading->call->idle,
@@ -225,7 +225,7 @@ static void passive_sync_end(struct reader *reader, uint32_t lane, struct readin
     struct locks *locks = reader->replay->locks;
     const struct call *call = reading->call;
     struct lock lock = reading->passive.lock;
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     passive_targets(reader, rank, reading);
     if (call->class == WW_RMA_LOCK) {
         locks_take(locks, rank, lock);
@@ -242,12 +242,12 @@ static void passive_sync_end(struct reader *reader, uint32_t lane, struct readin
 
 static void passive_end(struct reader *reader, uint32_t lane, struct reading *reading)
 {
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     const struct lock *lock = &reading->passive.lock;
     if (reading->passive.is_known) {
         passive_sync_end(reader, lane, reading);
         const struct call *call = reader->readings[lane].call;
-        uint32_t id = reader->trace->regions[reader->lanes->at[lane].region].call;
+        uint32_t id = reader->trace->regions[reader->readings[lane].region].call;
         bool is_local = id == WW_ID_Win_flush_local || id == WW_ID_Win_flush_local_all;
         if (call->class == WW_RMA_UNLOCK || (call->class == WW_RMA_FLUSH && !is_local))
             operations_complete(&reader->operations, rank, (uint32_t)lock->window, lock->target);
@@ -261,7 +261,7 @@ void reading_passive_end(struct reader *reader, uint32_t lane)
 {
     struct reading *reading = &reader->readings[lane];
     const struct call *call = reading->call;
-    uint32_t rank = reader->lanes->at[lane].rank;
+    uint32_t rank = reading_rank(reader, lane);
     if (call->class == WW_LOCAL)
         return;
     passive_end(reader, lane, reading);

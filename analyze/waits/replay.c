@@ -13,6 +13,9 @@ enum { QUEUED_MAX = 1 << 16, QUEUED_MAX_A_LANE = 64 };
 void replay_begin(struct replay *replay)
 {
     const struct trace *trace = replay->trace;
+    replay->thread_start_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_START, 1, TRACE_NONE);
+    replay->clock_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
+    replay->off_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
     size_t cap = 0, rank_cap = 0;
     vec_grow((void **)&replay->lanes, &cap, trace->n_locations + 1, sizeof *replay->lanes);
     vec_grow((void **)&replay->ranks, &rank_cap, trace->n_ranks + 1, sizeof *replay->ranks);
@@ -48,7 +51,6 @@ void replay_release(struct replay *replay)
     }
     relays_release(&replay->relays);
     vec_release(&replay->found);
-    vec_release(&replay->call_steps);
     vec_free(replay->lanes);
     vec_free(replay->ranks);
 }
@@ -243,8 +245,7 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
         vector_scale(&call->before, 1 - before);
         vector_scale(&call->counts, 1 - before);
     } else {
-        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 1, TRACE_NONE);
-        sparse_add(&call->before, atom_key(lane->rank, step), since_ns - own_ns);
+        sparse_add(&call->before, atom_key(lane->rank, replay->thread_start_step), since_ns - own_ns);
     }
 }
 
@@ -305,22 +306,6 @@ static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint3
     lane_add_term(replay, lane, TO_SEGMENT | TO_SUMS, atom_key(lane->rank, step), ns);
 }
 
-/* What moved in a call that never ended is not known. */
-static struct call_steps call_steps_of(struct replay *replay, const struct call *call)
-{
-    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class);
-    if (call->site >= replay->call_steps.n)
-        vec_resize(&replay->call_steps, (size_t)call->site + 1);
-    struct call_steps *known = &replay->call_steps.at[call->site], made = *known;
-    if (made.is_known && !call->is_open)
-        return made;
-    made.step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
-    made.absent = steps_in_state(replay->steps, made.step, STEP_DESCHEDULED);
-    if (!call->is_open)
-        *known = (struct call_steps){made.step, made.absent, true};
-    return made;
-}
-
 /*
  * Communication goes on while all who take part are on a CPU, and at it. While this location is and another one that
  * the call needs is not, the time is that one's: without a CPU, or in a function of the program that MPI has called
@@ -338,9 +323,7 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
         uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns; /* accounted for up to from_ns */
         if (absence->to_ns <= begin_ns || !waits_takes_part(replay->gatherings, call, absence))
             continue;
-        uint32_t absent = absence->atom
-                              ? absence->atom - 1
-                              : steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
+        uint32_t absent = absence->atom ? absence->atom - 1 : call_step(replay->call_steps, absence->site, CALL_ABSENT);
         double ns = share * (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));
         lane_add_term(replay, lane, TO_SEGMENT, atom_key(lane->rank, step), -ns);
         lane_add_term(replay, lane, TO_SEGMENT, atom_key(absence->rank, absent), ns);
@@ -381,17 +364,18 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
     /* A call that never ended would not have gone on with a CPU either. */
     double idle_ns = call->is_open ? 0 : (double)idle_between(&call->idle, from_ns, to_ns);
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
+    /* What moved in a call that never ended is not known. */
     enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class);
-    struct call_steps steps = call_steps_of(replay, call);
-    lane_spend(replay, lane, steps.step, busy_ns);
-    lane_spend(replay, lane, steps.absent, idle_ns);
-    lane_hand_to_absent(replay, lane, call, steps.step, 1, from_ns, to_ns);
-    const struct term terms[] = {{atom_key(lane->rank, steps.step), busy_ns},
-                                 {atom_key(lane->rank, steps.absent), idle_ns}};
+    uint32_t step = call_step(replay->call_steps, call->site, call->is_open ? CALL_OPEN : CALL_ITSELF);
+    uint32_t absent = idle_ns > 0 ? call_step(replay->call_steps, call->site, CALL_ABSENT) : step;
+    lane_spend(replay, lane, step, busy_ns);
+    lane_spend(replay, lane, absent, idle_ns);
+    lane_hand_to_absent(replay, lane, call, step, 1, from_ns, to_ns);
+    const struct term terms[] = {{atom_key(lane->rank, step), busy_ns}, {atom_key(lane->rank, absent), idle_ns}};
     lane_tell(replay, lane, from_ns, to_ns, terms, 2);
     if (call->is_polling && lane->polling.mark) {
         struct polling_part *part = polling_add(&lane->polling, to_ns);
-        part->step = steps.step;
+        part->step = step;
         sparse_add(&part->atoms, terms[0].key, part->transfer_ns = busy_ns);
         sparse_add(&part->atoms, terms[1].key, part->absent_ns = idle_ns);
         lane->polling.until_ns = to_ns;
@@ -502,7 +486,7 @@ static void lane_set_waiting_point(struct replay *replay, const struct queue_of_
     uint64_t from_ns = stretch && stretch->from_ns > begin->time_ns ? stretch->from_ns : begin->time_ns;
     double outside = stretch ? polling_part_between(stretch, from_ns, point->time_ns) : 0;
     uint64_t until_ns = stretch ? from_ns : point->time_ns;
-    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_WAIT, site, TRACE_NONE);
+    uint32_t step = call_step(replay->call_steps, site, CALL_WAITING);
     history_go_on_from(history, aside, begin);
     history_add_term(history, TO_SEGMENT, aside, atom_key(lane->rank, step), (double)(until_ns - begin->time_ns));
     if (stretch) {
@@ -551,8 +535,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     if (lane->now_ns > call->leave_ns) {
         /* The release was seen after the call had ended: the clocks disagree by so much. */
         double late_ns = (double)(lane->now_ns - call->leave_ns);
-        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
-        lane_add_term(replay, lane, TO_SEGMENT, atom_key(lane->rank, step), -late_ns);
+        lane_add_term(replay, lane, TO_SEGMENT, atom_key(lane->rank, replay->clock_step), -late_ns);
         replay->unexplained_ns += late_ns;
         lane->now_ns = call->leave_ns;
     }
@@ -599,9 +582,8 @@ static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls 
     if (call->is_off) {
         /* Nobody wants its waiting explained: it goes on as time of its own. */
         double ns = (double)(call->leave_ns - call->enter_ns);
-        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
-        const struct term off = {atom_key(lane->rank, step), ns};
-        lane_spend(replay, lane, step, ns);
+        const struct term off = {atom_key(lane->rank, replay->off_step), ns};
+        lane_spend(replay, lane, replay->off_step, ns);
         lane_tell(replay, lane, call->enter_ns, call->leave_ns, &off, 1);
         replay->ranks[lane->rank].unrecorded_ns += ns;
         lane->now_ns = call->leave_ns;

@@ -12,6 +12,8 @@
  */
 #pragma once
 #include "analyze/result/result.h"
+#include "analyze/waits/absences.h"
+#include "analyze/waits/call_steps.h"
 #include "analyze/waits/matching.h"
 #include "analyze/waits/onesided.h"
 #include "analyze/waits/links.h"
@@ -98,12 +100,6 @@ struct rank_time {
     struct sparse counts;
 };
 
-/* Of a call at a site: time in it, and off the CPU in it. */
-struct call_steps {
-    uint32_t step, absent;
-    bool is_known;
-};
-
 /* Of a location at a site: how often it was called, when last, and how long after the call before that. */
 struct calls_at_site {
     uint32_t n;
@@ -134,9 +130,10 @@ struct replay {
     const struct absences *absences; /* of all locations, up to the last event that was read */
     absence_list found;              /* scratch */
     struct time_sink times;
-    struct steps *steps;
-    VEC(struct call_steps) call_steps; /* by site */
-    struct queue_of_calls *lanes;      /* by location */
+    const struct sites *sites;
+    const struct call_steps *call_steps;
+    uint32_t thread_start_step, clock_step, off_step; /* as WHAT_START, WHAT_CLOCK, WHAT_OFF */
+    struct queue_of_calls *lanes;                     /* by location */
     struct rank_time *ranks;
     struct call *spare;
     size_t n_queued;
@@ -147,7 +144,8 @@ struct replay {
     struct mark *origin;
 };
 
-void replay_begin(struct replay *replay); /* the borrowed fields are set */
+/* The borrowed fields are set, and all sites known. */
+void replay_begin(struct replay *replay);
 void replay_release(struct replay *replay);
 /* An empty call, to be filled in and queued. */
 struct call *replay_call(struct replay *replay);

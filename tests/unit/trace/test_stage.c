@@ -15,25 +15,8 @@ enum { BLOCK_BYTES = 1 << 14 };
 struct seen {
     uint64_t n, sum, n_blocks;
     bool is_wrong, is_slow;
+    struct stage *behind; /* NULL, or for which this stage writes a record of its own for each */
 };
-
-static void take(void *context, const void *records, size_t n_bytes)
-{
-    struct seen *seen = context;
-    const uint64_t *at = records, *end = at + n_bytes / 8;
-    while (at < end) {
-        seen->is_wrong |= at[1] != seen->n;
-        for (uint64_t i = 2; i < at[0]; i++)
-            seen->is_wrong |= at[i] != seen->n;
-        seen->sum += at[1];
-        seen->n++;
-        at += at[0];
-    }
-    seen->is_wrong |= at != end || n_bytes > BLOCK_BYTES;
-    seen->n_blocks += n_bytes != 0;
-    if (seen->is_slow)
-        usleep(200);
-}
 
 static void tell(struct stage *stage, uint64_t from, uint64_t to, uint64_t longest)
 {
@@ -45,59 +28,120 @@ static void tell(struct stage *stage, uint64_t from, uint64_t to, uint64_t longe
     }
 }
 
-static void run(bool has_thread, uint64_t n, uint64_t longest, bool worker_is_slow, bool writer_is_slow)
+static void take(void *context, const void *records, size_t n_bytes)
 {
-    struct seen seen = {.is_slow = worker_is_slow};
-    struct stage stage;
-    stage_begin(&stage, BLOCK_BYTES, take, &seen);
-    if (has_thread)
-        stage_start_thread(&stage);
+    struct seen *seen = context;
+    const uint64_t *at = records, *end = at + n_bytes / 8;
+    while (at < end) {
+        seen->is_wrong |= at[1] != seen->n;
+        for (uint64_t i = 2; i < at[0]; i++)
+            seen->is_wrong |= at[i] != seen->n;
+        seen->sum += at[1];
+        if (seen->behind)
+            tell(seen->behind, seen->n, seen->n + 1, 5);
+        seen->n++;
+        at += at[0];
+    }
+    seen->is_wrong |= at != end || n_bytes > BLOCK_BYTES;
+    seen->n_blocks += n_bytes != 0;
+    if (seen->is_slow)
+        usleep(200);
+}
+
+enum who { ALONE, STAFF_OF_NONE, STAFF_OF_ONE, STAFF_OF_TWO, STAFF_OF_THREE, WAYS };
+enum { STAGES = 3 };
+
+/* A way of three stages. */
+struct way {
+    struct staff staff;
+    struct stage stages[STAGES];
+    struct seen seen[STAGES];
+};
+
+static void way_begin(struct way *way, enum who who)
+{
+    *way = (struct way){.seen[0].n = 0};
+    if (who != ALONE)
+        staff_begin(&way->staff, who - STAFF_OF_NONE);
+    for (uint32_t i = STAGES; i-- > 0;) {
+        stage_begin(&way->stages[i], BLOCK_BYTES, take, &way->seen[i]);
+        way->seen[i].behind = i + 1 < STAGES ? &way->stages[i + 1] : NULL;
+        if (who != ALONE)
+            stage_join(&way->stages[i], &way->staff);
+    }
+}
+
+static void way_release(struct way *way)
+{
+    staff_end(&way->staff);
+    for (uint32_t i = 0; i < STAGES; i++)
+        stage_release(&way->stages[i]);
+}
+
+static void assert_seen(const struct way *way, uint64_t n)
+{
+    for (uint32_t i = 0; i < STAGES; i++) {
+        assert_false(way->seen[i].is_wrong);
+        assert_int_equal(way->seen[i].n, n);
+        assert_int_equal(way->seen[i].sum, n ? n * (n - 1) / 2 : 0);
+    }
+}
+
+/* A stage of the way, or the writer, is slow; STAGES = none is. */
+static void run(enum who who, uint64_t n, uint64_t longest, uint32_t slow, bool writer_is_slow)
+{
+    struct way way;
+    way_begin(&way, who);
+    if (slow < STAGES)
+        way.seen[slow].is_slow = true;
     for (uint64_t part = 0; part < 10; part++) {
-        tell(&stage, part * n / 10, (part + 1) * n / 10, longest);
+        tell(&way.stages[0], part * n / 10, (part + 1) * n / 10, longest);
         if (writer_is_slow)
             usleep(2000);
     }
-    stage_finish(&stage);
-    assert_false(seen.is_wrong);
-    assert_int_equal(seen.n, n);
-    assert_int_equal(seen.sum, n * (n - 1) / 2);
-    tell(&stage, n, n + 5, longest); /* there is no thread any more */
-    stage_finish(&stage);
-    assert_false(seen.is_wrong);
-    assert_int_equal(seen.n, n + 5);
-    stage_release(&stage);
+    for (uint32_t i = 0; i < STAGES; i++)
+        stage_finish(&way.stages[i]);
+    assert_seen(&way, n);
+    tell(&way.stages[0], n, n + 5, longest); /* the staff has left */
+    for (uint32_t i = 0; i < STAGES; i++)
+        stage_finish(&way.stages[i]);
+    assert_seen(&way, n + 5);
+    way_release(&way);
 }
 
 static void all_is_done_in_order(void **state)
 {
     (void)state;
-    for (int has_thread = 0; has_thread < 2; has_thread++) {
-        run(has_thread, 0, 1, false, false);
-        run(has_thread, 3, 1, false, false);
-        run(has_thread, 300000, 9, false, false);
-        run(has_thread, 3000, BLOCK_BYTES / 8 - 2, false, false); /* some fill a block */
+    for (enum who who = ALONE; who < WAYS; who++) {
+        run(who, 0, 1, STAGES, false);
+        run(who, 3, 1, STAGES, false);
+        run(who, 300000, 9, STAGES, false);
+        run(who, 3000, BLOCK_BYTES / 8 - 2, STAGES, false); /* some fill a block */
     }
 }
 
 static void each_waits_for_the_other(void **state)
 {
     (void)state;
-    run(true, 200000, 17, true, false); /* the ring is full */
-    run(true, 200000, 17, false, true); /* and empty */
+    for (enum who who = STAFF_OF_NONE; who < WAYS; who++) {
+        for (uint32_t slow = 0; slow < STAGES; slow++)
+            run(who, 200000, 17, slow, false); /* rings are full */
+        run(who, 200000, 17, STAGES, true);    /* and empty */
+    }
 }
 
-static void is_released_while_there_is_work(void **state)
+static void is_done_before_the_crew_ends(void **state)
 {
     (void)state;
-    struct seen seen = {.is_slow = true};
-    struct stage stage;
-    stage_begin(&stage, BLOCK_BYTES, take, &seen);
-    stage_start_thread(&stage);
-    tell(&stage, 0, 50000, 9);
-    stage_release(&stage);
-    assert_false(seen.is_wrong);
-    stage = (struct stage){0};
-    stage_release(&stage); /* was never begun */
+    struct way way;
+    way_begin(&way, STAFF_OF_ONE);
+    way.seen[1].is_slow = true;
+    tell(&way.stages[0], 0, 50000, 9);
+    staff_end(&way.staff);
+    assert_seen(&way, 50000);
+    way_release(&way);
+    way.staff = (struct staff){.n_threads = 0};
+    staff_end(&way.staff); /* was never begun */
 }
 
 int main(void)
@@ -105,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_is_done_in_order),
         cmocka_unit_test(each_waits_for_the_other),
-        cmocka_unit_test(is_released_while_there_is_work),
+        cmocka_unit_test(is_done_before_the_crew_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that last because a process was preempted inside one: the machine's time, whoever polled meanwhile. */
-#include "analyze/steps/lanes.h"
+#include "analyze/waits/absences.h"
 #include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>

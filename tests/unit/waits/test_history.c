@@ -53,7 +53,7 @@ static void sink_close(void *context, struct occurrence **occurrence)
 }
 
 /* Locations work, mark where they are, and go on from others. */
-static struct told play(bool has_thread, unsigned seed, double *sums_ns)
+static struct told play(bool has_staff, unsigned seed, double *sums_ns)
 {
     struct history history;
     struct told told = {0};
@@ -65,8 +65,11 @@ static struct told play(bool has_thread, unsigned seed, double *sums_ns)
     struct mark *origin = history_origin(&history, 0);
     for (uint32_t lane = 0; lane < LANES; lane++)
         tips[lane] = mark_hold(origin);
-    if (has_thread)
-        history_start_thread(&history);
+    struct staff staff = {.n_threads = 0};
+    if (has_staff) {
+        staff_begin(&staff, 1);
+        history_join(&history, &staff);
+    }
     srand(seed);
     for (int turn = 0; turn < 40000; turn++) {
         uint32_t lane = (uint32_t)rand() % LANES, other = (uint32_t)rand() % LANES;
@@ -96,6 +99,7 @@ static struct told play(bool has_thread, unsigned seed, double *sums_ns)
         history_close(&history, &occurrences[i]);
     history_close(&history, &occurrences[0]); /* nothing is open */
     history_finish(&history);
+    staff_end(&staff);
     *sums_ns = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         struct sparse sums = {0};
