@@ -23,7 +23,7 @@
  * line, of which processors fetch two at a time, goes from core to core. */
 enum { STAGE_APART = 128 };
 
-enum { STAGE_BLOCKS_MOST = 16, STAFF_MOST = 4 };
+enum { STAGE_BLOCKS_MOST = 16, STAFF_MOST = 3 };
 
 struct staff {
     struct stage *stages[STAFF_MOST]; /* the last one of the way first */

@@ -130,7 +130,7 @@ static void each_waits_for_the_other(void **state)
     }
 }
 
-static void is_done_before_the_crew_ends(void **state)
+static void is_done_before_the_staff_ends(void **state)
 {
     (void)state;
     struct way way;
@@ -149,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_is_done_in_order),
         cmocka_unit_test(each_waits_for_the_other),
-        cmocka_unit_test(is_done_before_the_crew_ends),
+        cmocka_unit_test(is_done_before_the_staff_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
