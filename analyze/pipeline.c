@@ -8,7 +8,7 @@
  *            waited for whom) | history (chains that explain it) -> occurrences | classes of equal behaviour
  *   then     blame, executions and work of each class -> sites, efficiency, causes -> profiles, memory, threads, files
  *
- * With more processes others read the events, and what stands behind a bar is done by a thread.
+ * With more processes others read the events, and what stands behind a bar is a stage that threads do (stage.h).
  *
  * Memory follows code size x processes and what is under way between them, not the length of the trace.
  */
@@ -160,7 +160,7 @@ static void fetch_lane(const struct passes *passes)
         memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
 }
 
-/* Likewise, in two steps: where its call is stands in what is fetched first. A thread that reads does so itself. */
+/* Likewise, in two steps: where its call is stands in what is fetched first. A stage that reads does so itself. */
 static void fetch_reading(const struct passes *passes)
 {
     const struct event *soon = passes->trace->n_locations > FEW_LOCATIONS ? trace_ahead(passes->trace, SOON) : NULL;

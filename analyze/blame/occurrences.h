@@ -2,7 +2,7 @@
 /*
  * From waits to instances of classes (classes.h): the paths of all who waited at one occurrence of a collective, or of
  * one waiting completion, are taken from the tree of chains and added up by call site. An instance that is complete
- * goes to its class; by a thread of its own where there is one (stage.h), since the tree is not needed for that.
+ * goes to its class, in a stage of its own (stage.h), since the tree is not needed for that.
  */
 #pragma once
 #include "analyze/blame/classes.h"

@@ -33,7 +33,7 @@ struct record_of_stretch {
     struct stretch_told stretch;
 };
 
-/* In the thread. */
+/* In the stage. */
 
 static const struct term *terms_of(const void *record, size_t record_bytes, const struct term *apart)
 {

@@ -2,7 +2,7 @@
 /*
  * The second pass over the events, first half: what each is to its location, and what the stretch before a call came
  * to. The reader, which puts calls together with what they depend on, is told of the events that it needs, in their
- * order. It may be a stage of its own (stage.h): then they are written down, and a thread reads them.
+ * order. It may be a stage of its own (stage.h): then they are written down, and whoever does the stage reads them.
  *
  * On this side lanes, sites, pools and steps go on; on that side all that has to do with more than one location.
  */

@@ -9,8 +9,8 @@
  * path from their lowest common ancestor to q minus the path to p, and everything below the ancestor cancels.
  *
  * Who finds the waits (replay.h) decides by times alone and asks for nothing of this. So it only tells what happened,
- * in order, and history takes it from there: by a thread of its own where there is one (stage.h), which also hands the
- * waits to whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most
+ * in order, and history takes it from there: as a stage (stage.h) that a thread may do, and that hands the waits to
+ * whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most
  * marks are let go before anything has led on from them, and before the block in which they are told has been handed
  * over: those are taken back, and never become a node.
  */
