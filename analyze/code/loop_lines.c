@@ -574,6 +574,22 @@ static void set_range(const struct line_search *search, uint32_t loop, struct lo
         source->line_first--;
 }
 
+/* On these lines a routine begins, and no loop does: its name, and its opening brace, whose line a compiler gives to
+ * what it makes up (how often an unrolled loop still has to go). */
+struct line_range {
+    uint32_t first, last;
+};
+
+static struct line_range routine_begin(const struct unit *unit, uint32_t scope)
+{
+    const struct scope *s = scope != SCOPE_NONE ? &unit->scopes.at[scope] : NULL;
+    if (s == NULL)
+        return (struct line_range){0, 0};
+    const struct line_row *row = s->parent == SCOPE_NONE ? debug_row_at(unit, s->entry != 0 ? s->entry : s->lo) : NULL;
+    bool is_below = row != NULL && row->file == s->file && row->line > s->line && s->line != 0;
+    return (struct line_range){s->line, is_below ? row->line : s->line};
+}
+
 struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
 {
     struct loop_source source = {.scope = SCOPE_NONE, .file = INTERN_NONE};
@@ -590,15 +606,14 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     loop_each_insn(c, loop, collect_line, &search);
     sum_lines(&search);
     mark_statements(&search, loop);
-    /* Drops the lines that do not belong to the loop, the closing one excepted. Where a routine begins, no loop does.
-     */
+    /* Drops the lines that do not belong to the loop, the closing one excepted. */
     size_t kept = 0, n_above = 0;
-    uint32_t routine_line = search.scope != SCOPE_NONE ? search.c->unit->scopes.at[search.scope].line : 0;
+    struct line_range begin = routine_begin(c->unit, search.scope);
     for (size_t i = 0; i < search.lines.n && search.lines.at[i].line < search.head_line; i++)
         n_above += search.lines.at[i].n_insns;
     for (size_t i = 0; i < search.lines.n; i++) {
         const struct line_use *use = &search.lines.at[i];
-        if (use->line != search.head_line && use->line == routine_line)
+        if (use->line != search.head_line && use->line >= begin.first && use->line <= begin.last)
             continue;
         /* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
         bool is_unmarked = search.n_statements == 0 &&

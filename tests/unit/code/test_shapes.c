@@ -191,8 +191,8 @@ static void test_c(void **state)
 {
     (void)state;
     unsigned n_bad = 0;
-    static const char *const programs[] = {"c-O0",     "c-O1",     "c-O2",     "c-O3",   "c-dwarf4",
-                                           "c-no-pie", "c-shared", "c-native", "c-fast", "c-split"};
+    static const char *const programs[] = {"c-O0",     "c-O1",     "c-O2",     "c-O3",   "c-dwarf4", "c-no-pie",
+                                           "c-shared", "c-native", "c-avx512", "c-fast", "c-split"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         n_bad += check_program(programs[i], "shapes.c");
     assert_int_equal(n_bad, 0);
