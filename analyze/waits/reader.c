@@ -388,9 +388,9 @@ static struct request *request_take(struct reader *reader, uint32_t lane, uint64
 const struct message *reading_oldest_send(const struct reading *reading)
 {
     const struct request *oldest = NULL;
-    for (size_t i = 0; i < reading->requests.cap; i++) {
+    for (size_t i = 0; reading->requests.n && i <= reading->requests.cap; i++) {
         const struct map_slot *slot = &reading->requests.slots[i];
-        const struct request *request = slot->used ? (const struct request *)(uintptr_t)slot->value : NULL;
+        const struct request *request = slot->key ? (const struct request *)(uintptr_t)slot->value : NULL;
         bool is_sending = request && request->kind == REQUEST_SEND && !request->message->receive;
         if (is_sending && (!oldest || request->number < oldest->number))
             oldest = request;

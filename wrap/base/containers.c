@@ -17,18 +17,24 @@ struct arena_block {
     _Alignas(ARENA_ALIGN) unsigned char data[];
 };
 
+/* What fills lines of the cache begins with one. */
+static size_t padding_before(const struct arena_block *block, size_t size)
+{
+    return size % CACHE_LINE ? 0 : -(uintptr_t)(block->data + block->used) % CACHE_LINE;
+}
+
 void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     if (size_bytes > SIZE_MAX / 2)
         err_out_of_memory(size_bytes);
     size_t size = (size_bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
     struct arena_block *block = arena->blocks;
-    if (!block || block->size - block->used < size) {
+    if (!block || block->size - block->used < padding_before(block, size) + size) {
         size_t grown = block ? block->size * 2 : ARENA_FIRST;
         if (grown > ARENA_LARGEST)
             grown = ARENA_LARGEST;
-        if (grown < size)
-            grown = size;
+        if (grown < size + CACHE_LINE)
+            grown = size + CACHE_LINE;
         block = calloc(1, sizeof *block + grown);
         if (!block)
             err_out_of_memory(grown);
@@ -36,9 +42,8 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
         block->next = arena->blocks;
         arena->blocks = block;
     }
-    void *memory = block->data + block->used;
-    block->used += size;
-    return memory;
+    block->used += padding_before(block, size) + size;
+    return block->data + block->used - size;
 }
 
 void *arena_copy(struct arena *arena, const void *data, size_t size_bytes)
@@ -74,6 +79,15 @@ void arena_release(struct arena *arena)
         arena->blocks = block->next;
         free(block);
     }
+}
+
+void *memory_lines(size_t n, size_t size_bytes)
+{
+    size_t n_lines = n > SIZE_MAX / 2 / size_bytes ? 0 : (n * size_bytes + CACHE_LINE) / CACHE_LINE;
+    void *memory = n_lines ? aligned_alloc(CACHE_LINE, n_lines * CACHE_LINE) : NULL;
+    if (!memory)
+        err_out_of_memory(n);
+    return memset(memory, 0, n * size_bytes);
 }
 
 void vec_grow(void **items, size_t *cap, size_t need, size_t size_bytes)
@@ -165,29 +179,31 @@ void map_grow(struct map *map)
 {
     struct map old = *map;
     map->cap = old.cap ? old.cap * 2 : 16;
-    map->slots = calloc(map->cap, sizeof *map->slots);
+    map->slots = calloc(map->cap + 1, sizeof *map->slots);
     if (!map->slots)
         err_out_of_memory(map->cap * sizeof *map->slots);
     for (size_t i = 0; i < old.cap; i++)
-        if (old.slots[i].used)
+        if (old.slots[i].key)
             *map_find(map, old.slots[i].key) = old.slots[i];
+    if (old.cap)
+        map->slots[map->cap] = old.slots[old.cap];
     free(old.slots);
 }
 
 bool map_remove(struct map *map, uint64_t key)
 {
     const struct map_slot *found = map->cap ? map_find(map, key) : NULL;
-    if (!found || !found->used)
+    if (!found || !found->key)
         return false;
     size_t hole = (size_t)(found - map->slots), mask = map->cap - 1;
-    for (size_t at = (hole + 1) & mask; map->slots[at].used; at = (at + 1) & mask) {
+    for (size_t at = (hole + 1) & mask; key && map->slots[at].key; at = (at + 1) & mask) {
         size_t home = hash_u64(map->slots[at].key) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->slots[hole] = map->slots[at];
             hole = at;
         }
     }
-    map->slots[hole].used = false;
+    map->slots[hole].key = 0;
     map->n--;
     return true;
 }
@@ -197,10 +213,10 @@ struct map map_copy(const struct map *map)
     struct map copy = *map;
     if (!map->cap)
         return copy;
-    copy.slots = malloc(map->cap * sizeof *copy.slots);
+    copy.slots = malloc((map->cap + 1) * sizeof *copy.slots);
     if (!copy.slots)
         err_out_of_memory(map->cap * sizeof *copy.slots);
-    memcpy(copy.slots, map->slots, map->cap * sizeof *copy.slots);
+    memcpy(copy.slots, map->slots, (map->cap + 1) * sizeof *copy.slots);
     return copy;
 }
 

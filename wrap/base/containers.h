@@ -9,20 +9,25 @@
 #include <stdint.h>
 #include <string.h>
 
+enum { CACHE_LINE = 64 };
+
 /* Memory that will be used soon: by then it is in the cache. Nothing is read that need be there. */
 static inline void memory_fetch(const void *at, size_t n_bytes)
 {
-    enum { CACHE_LINE = 64 };
     for (size_t i = 0; i < n_bytes; i += CACHE_LINE)
         __builtin_prefetch((const char *)at + i);
 }
+
+/* n zeroed objects, the first of which begins a line of the cache; vec_free gives them back. */
+void *memory_lines(size_t n, size_t size_bytes);
 
 /* Memory by phase: everything allocated from an arena lives until arena_release. */
 struct arena {
     struct arena_block *blocks; /* newest first */
 };
 
-/* Zeroed memory aligned to 16 bytes; never NULL (exits the tool when memory is exhausted). */
+/* Zeroed memory aligned to 16 bytes, or to a line of the cache if it is one or several; never NULL (exits the tool when
+ * memory is exhausted). */
 void *arena_alloc(struct arena *arena, size_t size_bytes);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -160,20 +165,22 @@ static inline uint64_t hash_u64(uint64_t x)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Four of them fill a line of the cache. */
 struct map_slot {
-    uint64_t key, value;
-    bool used;
+    uint64_t key, value; /* key 0: it is free */
 };
 struct map {
-    struct map_slot *slots;
+    struct map_slot *slots; /* one more: the last is for key 0, and has another one when it is taken */
     size_t n, cap;
 };
 
 /* Where the key is, or would be. The map has room. */
 static inline struct map_slot *map_find(const struct map *map, uint64_t key)
 {
+    if (!key)
+        return &map->slots[map->cap];
     size_t at = hash_u64(key) & (map->cap - 1);
-    while (map->slots[at].used && map->slots[at].key != key)
+    while (map->slots[at].key && map->slots[at].key != key)
         at = (at + 1) & (map->cap - 1);
     return &map->slots[at];
 }
@@ -183,7 +190,7 @@ void map_grow(struct map *map);
 static inline uint64_t *map_get(const struct map *map, uint64_t key)
 {
     struct map_slot *slot = map->cap ? map_find(map, key) : NULL;
-    return slot && slot->used ? &slot->value : NULL;
+    return slot && slot->key ? &slot->value : NULL;
 }
 /* The value of `key`, made 0 when it is new (*is_new may be NULL). Valid until the next map_put or map_remove. */
 static inline uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
@@ -192,11 +199,9 @@ static inline uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
         map_grow(map);
     struct map_slot *slot = map_find(map, key);
     if (is_new)
-        *is_new = !slot->used;
-    if (!slot->used) {
-        slot->key = key;
-        slot->value = 0;
-        slot->used = true;
+        *is_new = !slot->key;
+    if (!slot->key) {
+        *slot = (struct map_slot){.key = key ? key : 1, .value = 0};
         map->n++;
     }
     return &slot->value;
