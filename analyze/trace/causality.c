@@ -14,11 +14,12 @@ struct sent {
 
 /* Messages of one (communicator, sender, receiver, tag), in order. */
 struct channel {
-    uint64_t processes, comm_tag; /* pairs: sender and receiver; communicator and tag */
-    uint32_t waiter;              /* location */
+    _Alignas(CACHE_LINE) uint64_t processes; /* a pair: sender and receiver */
+    uint64_t comm_tag;                       /* likewise: communicator and tag */
+    struct channel *alike;                   /* of the same hash */
+    uint32_t waiter;                         /* location */
     size_t n_sent, n_received;
     VEC(struct sent) sent;       /* those after the last time that all had been received */
-    struct channel *alike;       /* of the same hash */
     struct channel *made_before; /* of all */
 };
 
@@ -39,7 +40,7 @@ struct membership {
 };
 
 struct player {
-    struct batch_event *held; /* cannot be processed yet */
+    const struct event *held; /* cannot be processed yet */
     uint64_t now_ns;
     uint64_t enter_ns, enter_raw_ns; /* of the present MPI region */
     struct gathering *gathering;     /* when entered but not left */
@@ -373,7 +374,7 @@ static void play_location(struct replay *replay, uint32_t loc)
             player->is_at_end = true;
             return;
         }
-        if (!play(replay, &player->held->event, player->held->raw_ns) && !player->is_forced) {
+        if (!play(replay, player->held, replay->archive->locations[loc].ahead_raw_ns) && !player->is_forced) {
             if (replay->has_forced)
                 heap_push(&replay->blocked, player->now_ns, loc);
             return;
@@ -381,7 +382,7 @@ static void play_location(struct replay *replay, uint32_t loc)
         if (player->is_forced)
             player->gathering = NULL;
         player->is_forced = false;
-        const struct event *event = &player->held->event;
+        const struct event *event = player->held;
         if (event->kind != EV_END && event->time_ns < replay->result->first_ns)
             replay->result->first_ns = event->time_ns;
         if (event->kind != EV_END && player->now_ns > replay->result->last_ns)
@@ -455,8 +456,8 @@ void causality_check(struct archive_reader *archive, struct causality *result)
 struct causality_watch {
     struct replay replay;
     struct causality result;
-    struct batch_event *last; /* by location, that are held: what waits for its cause */
-    VEC(uint32_t) held;       /* locations whose last event waits for its cause */
+    struct event *last; /* by location, that are held: what waits for its cause */
+    VEC(uint32_t) held; /* locations whose last event waits for its cause */
     uint64_t held_ns;
     bool has_failed;
 };
@@ -482,7 +483,7 @@ static bool watch_held(struct causality_watch *watch)
 {
     for (size_t i = 0; i < watch->held.n; i++) {
         uint32_t loc = watch->held.at[i];
-        if (!play(&watch->replay, &watch->last[loc].event, 0))
+        if (!play(&watch->replay, &watch->last[loc], 0))
             return false;
         watch->replay.players[loc].held = NULL;
     }
@@ -498,8 +499,8 @@ static inline bool watch_play(struct causality_watch *watch, const struct event 
     if (watch->has_failed)
         return false;
     if (!play(&watch->replay, event, 0)) {
+        watch->last[event->loc] = *event;
         player->held = &watch->last[event->loc];
-        player->held->event = *event;
         watch->held_ns = event->time_ns;
         *vec_push(&watch->held) = event->loc;
     }

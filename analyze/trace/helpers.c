@@ -143,7 +143,7 @@ static void block_end(struct helper *helper, struct archive_reader *archive, boo
 
 static void write_whole(struct helper *helper, struct archive_reader *archive, const struct event *event)
 {
-    if (helper->block_bytes - sizeof *helper->block - helper->at < tape_most_bytes(event->n_bins))
+    if (helper->block_bytes - sizeof *helper->block - helper->at < tape_most_bytes(event_n_bins(event)))
         block_end(helper, archive, false);
     unsigned char *at = helper->block->bytes + helper->at;
     helper->at += (size_t)(tape_encode(helper->code, &helper->now_ns, event, at) - at);
@@ -152,7 +152,7 @@ static void write_whole(struct helper *helper, struct archive_reader *archive, c
 /* Counts of more points than there are belong to a damaged archive: they are told in parts. */
 static void write_event(struct helper *helper, struct archive_reader *archive, const struct event *event)
 {
-    if (event->n_bins <= helper->most_bins) {
+    if (event_n_bins(event) <= helper->most_bins) {
         write_whole(helper, archive, event);
         return;
     }

@@ -30,9 +30,8 @@ uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks)
 /* A new event, of which nothing but kind, time and location is known. Valid until the next one. */
 static struct event *append_event(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
 {
-    struct batch_event *last = vec_push(&location->batch);
-    struct event *event = &last->event;
-    last->raw_ns = event->time_ns = location->last_raw_ns = events_time_ns(location->archive, time);
+    struct event *event = vec_push(&location->batch);
+    event->time_ns = location->last_raw_ns = events_time_ns(location->archive, time);
     event->loc = location->loc;
     event->kind = (uint16_t)kind;
     event->region = event->frame = event->comm = event->peer = TRACE_NONE;
@@ -254,12 +253,10 @@ CALLBACK(on_parameter, OTF2_ParameterRef parameter, uint64_t left)
         append_awaited(location, time, EV_PENDING, attributes)->flags = left != 0;
     if (!location->archive->trace->is_ours || parameter != ARCHIVE_PARAM_COUNTS)
         return OK;
-    struct batch_event *last = location->batch.n ? &location->batch.at[location->batch.n - 1] : NULL;
-    if (!location->counts_follow || !last || last->event.kind != EV_BINS) {
-        append_event(location, time, EV_BINS);
-        last = &location->batch.at[location->batch.n - 1];
-        last->first_bin = location->bins.n;
-    }
+    struct event *last = location->batch.n ? &location->batch.at[location->batch.n - 1] : NULL;
+    if (!location->counts_follow || !last || last->kind != EV_BINS)
+        last = append_event(location, time, EV_BINS);
+    size_t n_before = location->bins.n;
     const struct trace *trace = location->archive->trace;
     uint32_t n = OTF2_AttributeList_GetNumberOfElements(attributes);
     for (uint32_t i = 0; i < n; i++) {
@@ -270,7 +267,7 @@ CALLBACK(on_parameter, OTF2_ParameterRef parameter, uint64_t left)
             type == OTF2_TYPE_UINT64 && attribute - trace->first_counter < trace->n_points)
             *vec_push(&location->bins) = (struct trace_bin){attribute - trace->first_counter, value.uint64};
     }
-    last->event.n_bins = (uint32_t)(location->bins.n - last->first_bin);
+    last->n_bins += (uint32_t)(location->bins.n - n_before);
     location->counts_follow = left > 0;
     return OK;
 }

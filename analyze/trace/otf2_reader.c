@@ -51,10 +51,10 @@ int locations_begin(struct archive_reader *archive)
     archive->heap.n = 0;
     int result = locations_open(archive);
     for (uint32_t i = 0; !result && i < archive->trace->n_locations; i++) {
-        const struct batch_event *event = location_next(&archive->locations[i]);
+        const struct event *event = location_next(&archive->locations[i]);
         archive->locations[i].ahead = event;
         if (event)
-            heap_push(&archive->heap, event->event.time_ns, i);
+            heap_push(&archive->heap, event->time_ns, i);
     }
     return result;
 }
@@ -64,7 +64,7 @@ static inline void location_go_on(struct archive_reader *archive, struct locatio
 {
     location->ahead = location_next(location);
     if (location->ahead)
-        heap_replace(&archive->heap, location->ahead->event.time_ns);
+        heap_replace(&archive->heap, location->ahead->time_ns);
     else
         heap_pop(&archive->heap);
 }
@@ -78,7 +78,7 @@ void locations_merge(struct archive_reader *archive, struct event_block *block)
     block->n = 0;
     while (archive->heap.n && block->n < EVENTS_READY && !archive->used_up) {
         struct location_reader *location = &archive->locations[archive->heap.items[0].stream];
-        block->at[block->n++] = &location->ahead->event;
+        block->at[block->n++] = location->ahead;
         if (location->next >= location->batch.n && !location->has_ended)
             archive->used_up = location;
         else
@@ -454,7 +454,7 @@ static void read_batch(struct location_reader *location)
 {
     struct archive_reader *archive = location->archive;
     uint64_t n_read = 0;
-    location->batch.n = location->bins.n = location->next = 0;
+    location->batch.n = location->bins.n = location->bins_handed = location->next = 0;
     bool is_damaged = !location->reader ||
                       OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, BATCH, &n_read) != OTF2_SUCCESS ||
                       n_read >= location->n_left;
@@ -477,27 +477,30 @@ static __attribute__((noinline)) bool location_read_on(struct location_reader *l
     location->batch.n = location->next = 0;
     location->has_ended = true;
     const struct trace_location *at = &location->archive->trace->locations[location->loc];
-    struct batch_event *last = vec_push(&location->batch);
-    last->raw_ns = location->last_raw_ns;
-    last->event = (struct event){.loc = location->loc,
-                                 .kind = EV_END,
-                                 .flags = (uint16_t)at->end_how,
-                                 .region = TRACE_NONE,
-                                 .frame = TRACE_NONE,
-                                 .comm = TRACE_NONE,
-                                 .peer = TRACE_NONE};
+    *vec_push(&location->batch) = (struct event){.time_ns = location->last_raw_ns,
+                                                 .loc = location->loc,
+                                                 .kind = EV_END,
+                                                 .flags = (uint16_t)at->end_how,
+                                                 .region = TRACE_NONE,
+                                                 .frame = TRACE_NONE,
+                                                 .comm = TRACE_NONE,
+                                                 .peer = TRACE_NONE};
     return true;
 }
 
-struct batch_event *location_next(struct location_reader *location)
+const struct event *location_next(struct location_reader *location)
 {
     if (location->next >= location->batch.n && !location_read_on(location))
         return NULL;
-    struct batch_event *event = &location->batch.at[location->next++];
+    struct event *event = &location->batch.at[location->next++];
     memory_fetch(event + 1, sizeof *event);
-    event->event.time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->clock, event->raw_ns,
-                                          location->n_handed++);
-    event->event.bins = event->event.n_bins ? location->bins.at + event->first_bin : NULL;
+    location->ahead_raw_ns = event->time_ns;
+    event->time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->clock, event->time_ns,
+                                    location->n_handed++);
+    if (event->kind == EV_BINS) {
+        event->bins = location->bins.at + location->bins_handed;
+        location->bins_handed += event->n_bins;
+    }
     return event;
 }
 

@@ -12,23 +12,19 @@
 #include "analyze/trace/source.h"
 #include "analyze/trace/tape.h"
 
-struct batch_event {
-    struct event event;
-    uint64_t raw_ns;  /* as recorded */
-    size_t first_bin; /* index into the location's bins */
-};
-
 struct location_reader {
     /* What every event asks for stands together. */
-    VEC(struct batch_event) batch;
-    size_t next; /* in batch */
-    const struct batch_event *ahead;
-    uint64_t n_handed; /* events handed out so far, to number them for clock repair */
+    VEC(struct event) batch; /* until one is handed out, its time is as recorded */
+    size_t next;             /* in batch */
+    const struct event *ahead;
+    uint64_t ahead_raw_ns; /* of the last one that was handed out, as recorded */
+    uint64_t n_handed;     /* events handed out so far, to number them for clock repair */
     struct clock_cursor clock;
     struct archive_reader *archive;
     uint32_t loc;
     OTF2_EvtReader *reader;
-    struct bin_list bins;
+    struct bin_list bins; /* of the batch */
+    size_t bins_handed;   /* of them, so many belong to what was handed out */
     uint64_t last_raw_ns;
     uint64_t n_left;              /* records that its file can still have */
     struct prediction stacks;     /* 1 + frame */
@@ -87,4 +83,4 @@ int clocks_prepare(struct archive_reader *archive);
 /* Checks them by a reading, and repairs them where they need it. 0, or -1 after error(). */
 int clocks_check(struct archive_reader *archive);
 /* The next event of a location in its own order, its time corrected, or NULL at its end. */
-struct batch_event *location_next(struct location_reader *location);
+const struct event *location_next(struct location_reader *location);

@@ -9,9 +9,9 @@ enum {
     FAR = 0x80,             /* beside the number of a shape: the time follows in full, it does not fit into 32 bits */
     SHAPES_NARROW = 1 << 6, /* from then on a new shape has all words, so that there is one more a kind at most */
 };
-_Static_assert(offsetof(struct event, loc) == sizeof(uint64_t) + sizeof(void *) && EVENT_WORDS % 2 == 0 &&
+_Static_assert(offsetof(struct event, loc) == sizeof(uint64_t) && EVENT_WORDS % 2 == 0 &&
                    sizeof(struct event) == offsetof(struct event, loc) + sizeof(struct event_words),
-               "an event is its time, a pointer, and pairs of words");
+               "an event is its time and pairs of words");
 _Static_assert(SHAPES_NARROW + (int)EV_END + 1 <= (int)SHAPES_MAX && (int)SHAPES_MAX <= FAR,
                "shapes are numbered by seven bits");
 
@@ -38,6 +38,13 @@ static bool fits(const struct tape_shape *shape, const event_word *event)
     return !differs;
 }
 
+/* Where counts lie is another thing for who reads. */
+static bool is_pointer(const struct event *event, uint32_t word)
+{
+    size_t at = offsetof(struct event, loc) + word * sizeof(uint32_t);
+    return event->kind == EV_BINS && at >= offsetof(struct event, bins);
+}
+
 /* A new shape, after the one that does not fit, or for the first event of its kind. Its number plus 1. */
 static __attribute__((noinline)) uint32_t shape_make(struct tape_code *code, const struct event *event)
 {
@@ -52,8 +59,8 @@ static __attribute__((noinline)) uint32_t shape_make(struct tape_code *code, con
     for (uint32_t i = 0; i < EVENT_WORDS; i++) {
         bool is_written = code->n_shapes > SHAPES_NARROW || words[i] != made->first.at[i];
         is_written |= before && !before->same.at[i];
-        made->same.at[i] = is_written ? 0 : UINT32_MAX;
-        if (is_written)
+        made->same.at[i] = is_written || is_pointer(event, i) ? 0 : UINT32_MAX;
+        if (is_written && !is_pointer(event, i))
             made->words[made->n_words++] = (uint8_t)i;
     }
     return code->shape_of[event->kind] = (uint8_t)code->n_shapes;
@@ -79,9 +86,10 @@ static inline unsigned char *encode(const struct tape_code *code, uint32_t numbe
     at += is_far ? sizeof since_ns : sizeof(uint32_t);
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words)
         memcpy(at, &words[shape->words[i]], sizeof *words);
-    if (event->n_bins)
-        memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
     *now_ns = event->time_ns;
+    if (!event_n_bins(event))
+        return at;
+    memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
     return at + event->n_bins * sizeof *event->bins;
 }
 
@@ -110,8 +118,7 @@ static inline const unsigned char *decode(const struct tape_code *code, struct t
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
         memcpy(words + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
     event->time_ns = player->now_ns += since_ns;
-    event->bins = NULL;
-    if (event->n_bins) {
+    if (event_n_bins(event)) {
         size_t n = player->bins.n, bytes = event->n_bins * sizeof *player->bins.at;
         vec_resize(&player->bins, n + event->n_bins);
         memcpy(&player->bins.at[n], at, bytes);
@@ -131,8 +138,9 @@ const unsigned char *tape_decode(const struct tape_code *code, struct tape_playe
     }
     const struct trace_bin *bins = player->bins.at;
     for (uint32_t i = 0; player->bins.n && i < block->n; i++) {
-        player->events[i].bins = player->events[i].n_bins ? bins : NULL;
-        bins += player->events[i].n_bins;
+        if (player->events[i].kind == EV_BINS)
+            player->events[i].bins = bins;
+        bins += event_n_bins(&player->events[i]);
     }
     return at;
 }
@@ -199,7 +207,7 @@ void tape_write(struct tape *tape, const struct event_block *block)
         numbers[i] = (uint8_t)shape_find(&tape->code, block->at[i]);
     for (uint32_t i = 0; i < block->n; i++) {
         const struct event *event = block->at[i];
-        size_t most = tape_most_bytes(event->n_bins);
+        size_t most = tape_most_bytes(event_n_bins(event));
         if ((!chunk || chunk->cap - chunk->used < most) && !(chunk = tape_extend(tape, most)))
             return;
         unsigned char *at = chunk->bytes + chunk->used;

@@ -6,7 +6,7 @@
  *
  * An event is written as what distinguishes it from the first one of its kind: a byte that names a shape (the kind, and
  * the 32-bit words that have differed so far), the time since the event before, and those words: 10 to 30 bytes instead
- * of 80. In the same way they are handed over between processes (helpers.h).
+ * of 64. In the same way they are handed over between processes (helpers.h).
  */
 #pragma once
 #include "analyze/trace/trace.h"
@@ -17,7 +17,7 @@ struct bin_list {
     size_t n, cap;
 };
 
-/* Words of an event without its time, which is told in another way, and the pointer to its counts, which follow. */
+/* Words of an event without its time, which is told in another way. */
 enum { EVENT_WORDS = (sizeof(struct event) - offsetof(struct event, loc)) / sizeof(uint32_t), SHAPES_MAX = 128 };
 struct event_words {
     _Alignas(uint64_t) uint32_t at[EVENT_WORDS];
@@ -37,7 +37,7 @@ struct tape_code {
     uint8_t shape_of[EV_END + 1]; /* by kind: plus 1; 0 = there was none */
 };
 
-/* An event with so many counts takes no more bytes than these. */
+/* No event with so many counts takes more bytes than these. */
 static inline size_t tape_most_bytes(uint32_t n_bins)
 {
     return 1 + sizeof(uint64_t) + sizeof(struct event) + n_bins * sizeof(struct trace_bin);

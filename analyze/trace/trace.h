@@ -151,9 +151,9 @@ struct trace_bin {
     uint64_t value;
 };
 
+/* A line of the cache. */
 struct event {
     uint64_t time_ns;
-    const struct trace_bin *bins; /* valid until the next event */
     uint32_t loc;
     uint16_t kind, flags;
     uint32_t region; /* ENTER, LEAVE */
@@ -166,15 +166,22 @@ struct event {
         uint32_t peer; /* rank within comm (of the remote group for an intercommunicator) */
         uint32_t file; /* IO: index into files */
     };
-    int32_t tag;
+    union {
+        int32_t tag;
+        uint32_t n_bins; /* BINS */
+    };
     uint16_t coll; /* enum ww_coll */
     uint64_t bytes, bytes_in;
     union {
         uint64_t request;
-        uint64_t weight_ns;
+        uint64_t weight_ns;           /* SAMPLE */
+        const struct trace_bin *bins; /* BINS: valid until the next event */
     };
-    uint32_t n_bins;
 };
+static inline uint32_t event_n_bins(const struct event *event)
+{
+    return event->kind == EV_BINS ? event->n_bins : 0;
+}
 
 /* Events that follow each other, read at one time: what is done for each of them stays in loops of its own. */
 enum { EVENTS_READY = 64 };

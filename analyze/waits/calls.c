@@ -63,7 +63,6 @@ static void read_event(struct reader *reader, const struct record_of_event *reco
 {
     struct event event;
     event.time_ns = record->head.time_ns;
-    event.bins = NULL;
     event.loc = record->head.lane;
     memcpy((char *)&event + offsetof(struct event, kind), record->rest, sizeof record->rest);
     reader_record(reader, &event);

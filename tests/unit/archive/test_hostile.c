@@ -143,7 +143,7 @@ static bool read_all(const char *dir)
             assert_true(event->region == TRACE_NONE || event->region < trace->n_regions);
             assert_true(event->frame == TRACE_NONE || event->frame < trace->n_frames);
             assert_true(event->comm == TRACE_NONE || event->comm < trace->n_comms);
-            for (uint32_t i = 0; i < event->n_bins; i++)
+            for (uint32_t i = 0; i < event_n_bins(event); i++)
                 assert_true(event->bins[i].point < trace->n_points);
         }
         if (trace_rewind(trace))

@@ -225,6 +225,8 @@ static struct scene *play_nonsense(uint64_t seed)
                               .tag = (int)draw(&play, 2),
                               .coll = (uint16_t)draw(&play, WW_COLL_CREATE + 1),
                               .request = draw(&play, 8)};
+        if (event.kind == EV_BINS)
+            event.n_bins = 0;
         if (event.kind == EV_ENTER || draw(&play, 3) == 0)
             scene_enter(play.scene, rank, call, now_us);
         else if (event.kind == EV_LEAVE || draw(&play, 3) == 0)

@@ -141,7 +141,7 @@ uint32_t trace_memory_frame(struct trace *trace, struct trace_frame frame)
 void trace_memory_event(struct trace *trace, struct event event)
 {
     struct memory *memory = memory_of(trace);
-    if (event.n_bins)
+    if (event_n_bins(&event))
         event.bins = arena_copy(&trace->arena, event.bins, event.n_bins * sizeof *event.bins);
     *vec_push(&memory->events) = (struct memory_event){event, memory->events.n - 1};
     memory->is_sorted = false;
