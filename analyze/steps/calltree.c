@@ -310,7 +310,7 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
         if (lane->frame != TRACE_NONE) {
             struct survey_entry *entry = survey_entry(survey, lane->rank, lane->frame);
             entry->region = lane->region;
-            entry->in_mpi_ns += event->time_ns - lane->enter_ns - lane->called_back_ns;
+            entry->in_mpi_ns += event->time_ns - lane->enter_ns;
             entry->n_calls++;
         }
     } else if (event->frame != TRACE_NONE) {

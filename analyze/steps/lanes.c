@@ -12,15 +12,18 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     stretch->from = lane->site;
     stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
     stretch->worker_preempted_ns = stretch->young_ns = stretch->young_ready_ns = 0;
-    stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
-    sparse_clear(&stretch->on);
-    sparse_clear(&stretch->blocked);
-    sparse_clear(&stretch->sync);
-    sparse_clear(&stretch->worker);
-    sparse_clear(&stretch->idle);
-    sparse_clear(&stretch->calling);
     sparse_clear(&stretch->paths);
-    sparse_clear(&stretch->counts);
+    if (stretch_n_samples(stretch)) {
+        stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
+        sparse_clear(&stretch->on);
+        sparse_clear(&stretch->blocked);
+        sparse_clear(&stretch->sync);
+        sparse_clear(&stretch->worker);
+        sparse_clear(&stretch->idle);
+        sparse_clear(&stretch->calling);
+    }
+    if (stretch->is_counted)
+        sparse_clear(&stretch->counts);
     stretch->is_counted = stretch->is_count_whole = false;
     stretch->count_more_ns = 0;
 }
@@ -71,18 +74,15 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
 {
     const struct trace *trace = sites->trace;
     *lanes = (struct lanes){.sites = sites, .trace = trace};
-    size_t cap = 0, rank_cap = 0, workers_cap = 0, off_cap = 0;
-    vec_grow((void **)&lanes->at, &cap, trace->n_locations + 1, sizeof *lanes->at);
-    vec_grow((void **)&lanes->rank_lane, &rank_cap, trace->n_ranks + 1, sizeof *lanes->rank_lane);
-    vec_grow((void **)&lanes->rank_workers, &workers_cap, trace->n_ranks + 1, sizeof *lanes->rank_workers);
-    vec_grow((void **)&lanes->rank_is_off, &off_cap, trace->n_ranks + 1, sizeof *lanes->rank_is_off);
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+    lanes->at = memory_lines(trace->n_locations + 1, sizeof *lanes->at);
+    lanes->rank_lane = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_lane);
+    lanes->rank_workers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_workers);
+    lanes->rank_is_off = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_is_off);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
         lanes->rank_lane[rank] = lanes->rank_workers[rank] = TRACE_NONE;
-        lanes->rank_is_off[rank] = false;
-    }
     for (uint32_t i = trace->n_locations; i-- > 0;) {
         const struct trace_location *location = &trace->locations[i];
-        lanes->at[i] = (struct lane){.is_worker = location->thread != 0};
+        lanes->at[i].is_worker = location->thread != 0;
         lane_begin(lanes, i);
         if (location->thread == 0 && location->rank < trace->n_ranks)
             lanes->rank_lane[location->rank] = i;
@@ -195,7 +195,9 @@ static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event
     for (uint32_t i = 0; i < event->n_bins; i++) {
         uint32_t point = event->bins[i].point;
         const struct trace_point *at = point < lanes->trace->n_points ? &lanes->trace->points[point] : NULL;
-        is_of_young &= at && (at->is_young_time || at->is_young_ready);
+        bool is_young = at && (at->is_young_time || at->is_young_ready);
+        is_of_young &= is_young;
+        lanes->has_young |= is_young;
         if (at && at->is_young_time)
             to->young_ns += event->bins[i].value;
         else if (at && at->is_young_ready)
@@ -265,9 +267,11 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
     lane->stretch.end_ns = now_ns;
     lane->stretch.to = lane->site;
     lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
-    lane->stretch.young_ns = lane->young_ns;
-    lane->stretch.young_ready_ns = lane->young_ready_ns;
-    lane->young_ns = lane->young_ready_ns = 0;
+    if (lanes->has_young) {
+        lane->stretch.young_ns = lane->young_ns;
+        lane->stretch.young_ready_ns = lane->young_ready_ns;
+        lane->young_ns = lane->young_ready_ns = 0;
+    }
     stretch_take_workers(lanes, lane);
 }
 
@@ -290,7 +294,7 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->region = event->region;
     lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
-    lane->callback_ns = lane->called_back_ns = 0;
+    lane->callback_ns = 0;
     lane->depth = 1;
     lane_count(lanes, lane);
     return LANE_ENTERED;
@@ -310,7 +314,7 @@ static enum lane_news lane_call_back(struct lanes *lanes, struct lane *lane, con
 static enum lane_news lane_return(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     stretch_end(lanes, lane, now_ns);
-    lane->called_back_ns += now_ns - lane->callback_ns;
+    lane->enter_ns += now_ns - lane->callback_ns;
     lane->callback_ns = 0;
     lane->depth = 1;
     lane_count(lanes, lane);

@@ -16,53 +16,54 @@ enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
 /* What a stretch is made of: time off the CPU by kind, and the rest. */
 enum { ON_CPU = OFF_N, N_AMOUNTS = OFF_N + 1 };
 
-/* What a location did between two MPI calls. */
+/* What a location did between two MPI calls. What every one has comes first: a line of the cache and half of the next
+ * one. */
 struct stretch {
     uint64_t begin_ns, end_ns;
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
+    uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
+    bool is_off; /* recording was switched off: nothing is known of it but its length */
+    bool is_counted;
+    bool is_count_whole;               /* they had been taken before: it is known from when they are */
+    uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */
+    uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
+    double count_more_ns;              /* the counts are also of so much time on a CPU, in stretches before this one */
+    struct sparse paths;               /* exact durations by step (regions of foreign archives) */
     struct sparse on, blocked, worker; /* sampled weights by step */
     struct sparse calling;             /* those of `on` that were in a system call: on the way to sleep, perhaps */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
-    uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */
-    uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
-    uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
-    struct sparse paths;  /* exact durations by step (regions of foreign archives) */
-    struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
-    bool is_off;          /* recording was switched off: nothing is known of it but its length */
-    bool is_counted;
-    bool is_count_whole;  /* they had been taken before: it is known from when they are */
-    double count_more_ns; /* the counts are also of so much time on a CPU, in stretches before this one */
+    struct sparse counts;              /* bins and frames in flight (executions.h), when is_counted */
 };
 
+/* Likewise. */
 struct lane {
-    uint32_t rank;
-    bool is_worker;
+    _Alignas(CACHE_LINE) uint32_t rank;
     uint32_t depth;               /* of regions entered since MPI was, MPI's included; 0 = outside MPI */
     uint32_t context;             /* of user regions entered */
     uint32_t left_context;        /* the outermost one left since the last was entered, or MPI; TRACE_NONE */
     uint32_t region, site, frame; /* of the present or last MPI call */
-    uint64_t enter_ns;
-    /* Since when the call has called a function of the program back, 0 = it does not; and for how long it had before. A
-     * stretch lasts from then until that returns, outside MPI. */
-    uint64_t callback_ns, called_back_ns;
-    bool is_off_cpu;
-    uint64_t off_since_ns; /* then; 0 is a time like any other */
-    enum off_kind off_kind;
-    bool has_switches; /* recorded: time off the CPU is known by them alone */
-    uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */
+    bool is_worker;
     bool is_begun, is_ended;
-    bool is_listed;       /* among its rank's busy workers, */
-    uint32_t next_worker; /* of which this is the next; TRACE_NONE */
-    bool is_off;          /* as its rank was when the present or last MPI call began */
+    bool is_off_cpu;
+    uint64_t enter_ns; /* of that call; later by what it has called functions of the program back for */
+    uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */
+    /* Since when it has called one back, 0 = it does not. A stretch lasts from then until that returns, outside MPI. */
+    uint64_t callback_ns;
+    bool is_off;      /* as its rank was when the present or last MPI call began */
+    bool has_bins;    /* of its own: the next call is the one at which they were taken */
+    bool was_counted; /* at a call before */
+    bool is_listed;   /* among its rank's busy workers */
+    struct stretch stretch;
+    uint64_t off_since_ns; /* while it is; 0 is a time like any other */
+    enum off_kind off_kind;
+    bool has_switches;    /* recorded: time off the CPU is known by them alone */
+    uint32_t next_worker; /* in that list; TRACE_NONE */
     struct sparse bins;   /* taken since the last call at which they were, this process's workers' among them */
     uint64_t young_ns, young_ready_ns; /* told with them */
-    bool has_bins;                     /* of its own: the next call is the one at which they were taken */
-    bool was_counted;                  /* at a call before */
     double uncounted_ns;               /* on a CPU, in the stretches since */
     uint32_t counted_frame;            /* call stack when bins were last taken, plus 1; 0 = none */
-    struct stretch stretch;
 };
 
 struct lanes {
@@ -72,6 +73,7 @@ struct lanes {
     uint32_t *rank_lane;      /* main thread's location of each rank */
     uint32_t *rank_workers;   /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
     bool *rank_is_off;        /* the program has switched recording off there */
+    bool has_young;           /* of some lane is told what its young workers did */
     VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
     VEC(uint32_t) path_steps; /* by context: plus 1, the step of time in it; 0 = it tells nothing, as far as is known */
 };

@@ -14,12 +14,12 @@ static struct chain_node *node_make(struct chain *chain)
         node->made_before = chain->made;
         chain->made = node;
     }
-    /* A spare node keeps the room of its vector. */
-    *node = (struct chain_node){.holds = 1,
-                                .order = ++chain->n_made,
-                                .terms = node->terms,
-                                .counts = node->counts,
-                                .made_before = node->made_before};
+    /* A spare node keeps the room of its vectors. */
+    node->parent = node->child = node->next = node->previous = NULL;
+    node->order = ++chain->n_made;
+    node->noise_ns2 = 0;
+    node->time_ns = node->longest_ns = 0;
+    node->holds = 1;
     chain->n_live++;
     return node;
 }
@@ -27,12 +27,14 @@ static struct chain_node *node_make(struct chain *chain)
 static void node_spare(struct chain *chain, struct chain_node *node)
 {
     enum { ROOM_KEPT = 64 };
-    sparse_clear(&node->terms);
-    sparse_clear(&node->counts);
-    if (node->terms.cap > ROOM_KEPT)
-        sparse_release(&node->terms);
-    if (node->counts.cap > ROOM_KEPT)
-        sparse_release(&node->counts);
+    struct sparse *vectors[] = {&node->terms, &node->counts};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        if (!vectors[i]->n)
+            continue;
+        sparse_clear(vectors[i]);
+        if (vectors[i]->cap > ROOM_KEPT)
+            sparse_release(vectors[i]);
+    }
     node->parent = chain->spare;
     chain->spare = node;
     chain->n_live--;
@@ -111,6 +113,8 @@ struct chain_node *chain_common(struct chain_node *a, struct chain_node *b)
 {
     while (a != b) {
         struct chain_node **later = a->order > b->order ? &a : &b;
+        __builtin_prefetch(a->parent); /* of one of them at once, of the other one later */
+        __builtin_prefetch(b->parent);
         __builtin_prefetch((*later)->terms.at); /* who asks for it goes through both paths next */
         *later = (*later)->parent;
     }
@@ -240,64 +244,103 @@ static void take_wait(struct history *history, const struct record_wait *record)
                       nodes[record->begin], nodes[record->late]);
 }
 
-static size_t take(struct history *history, const void *at)
+static size_t record_bytes(const void *at)
 {
-    const struct record *record = at;
-    switch ((enum record_kind)record->kind) {
+    switch ((enum record_kind)((const struct record *)at)->kind) {
     case RECORD_TERM:
-        past_add(&history->pasts[record->at], record->to, &((const struct record_term *)at)->term, 1);
         return sizeof(struct record_term);
-    case RECORD_TERMS: {
-        const struct record_terms *terms = at;
-        past_add(&history->pasts[record->at], record->to, terms->terms, terms->n);
-        return sizeof *terms + terms->n * sizeof *terms->terms;
-    }
+    case RECORD_TERMS:
+        return sizeof(struct record_terms) + ((const struct record_terms *)at)->n * sizeof(struct term);
     case RECORD_NOISE:
-        history->pasts[record->at].open_noise_ns2 += ((const struct record_noise *)at)->noise_ns2;
         return sizeof(struct record_noise);
     case RECORD_NODE:
-        take_node(history, &history->pasts[record->at], at);
-        return sizeof(struct record_node);
     case RECORD_NO_NODE:
-        past_end_segment(&history->pasts[record->at], ((const struct record_node *)at)->time_ns);
         return sizeof(struct record_node);
-    case RECORD_GO_ON: {
-        struct past *past = &history->pasts[record->at];
-        past_move(history, past, history->nodes.at[((const struct record_go_on *)at)->node]);
-        sparse_clear(&past->open);
-        sparse_clear(&past->open_counts);
+    case RECORD_GO_ON:
         return sizeof(struct record_go_on);
-    }
-    case RECORD_RELEASE:
-        chain_drop(&history->chain, history->nodes.at[record->at]);
-        return sizeof *record;
     case RECORD_WAIT:
-        take_wait(history, at);
         return sizeof(struct record_wait);
+    case RECORD_RELEASE:
     case RECORD_CLOSE:
-        history->sink.close(history->sink.context, &history->occurrence.at[record->at - 1]);
-        return sizeof *record;
+        return sizeof(struct record);
     }
     bug("a record of an unknown kind");
 }
 
+static void take(struct history *history, const void *at)
+{
+    const struct record *record = at;
+    const struct record_terms *terms = at;
+    struct past *past = &history->pasts[record->at]; /* of what belongs to a location */
+    switch ((enum record_kind)record->kind) {
+    case RECORD_TERM:
+        past_add(past, record->to, &((const struct record_term *)at)->term, 1);
+        break;
+    case RECORD_TERMS:
+        past_add(past, record->to, terms->terms, terms->n);
+        break;
+    case RECORD_NOISE:
+        past->open_noise_ns2 += ((const struct record_noise *)at)->noise_ns2;
+        break;
+    case RECORD_NODE:
+        take_node(history, past, at);
+        break;
+    case RECORD_NO_NODE:
+        past_end_segment(past, ((const struct record_node *)at)->time_ns);
+        break;
+    case RECORD_GO_ON:
+        past_move(history, past, history->nodes.at[((const struct record_go_on *)at)->node]);
+        sparse_clear(&past->open);
+        sparse_clear(&past->open_counts);
+        break;
+    case RECORD_RELEASE:
+        chain_drop(&history->chain, history->nodes.at[record->at]);
+        break;
+    case RECORD_WAIT:
+        take_wait(history, at);
+        break;
+    case RECORD_CLOSE:
+        history->sink.close(history->sink.context, &history->occurrence.at[record->at - 1]);
+        break;
+    }
+}
+
+/* What a record changes is in the cache when its turn comes. */
+static void fetch(const struct history *history, const void *at)
+{
+    const struct record *record = at;
+    if (record->kind <= RECORD_GO_ON)
+        memory_fetch(&history->pasts[record->at], offsetof(struct past, counts));
+    else if (record->kind == RECORD_RELEASE && record->at < history->nodes.n)
+        memory_fetch(history->nodes.at[record->at], offsetof(struct chain_node, counts));
+}
+
 static void take_all(void *context, const void *records, size_t n_bytes)
 {
-    const char *at = records, *end = at + n_bytes;
-    while (at < end)
-        at += take(context, at);
+    enum { AHEAD = 4, FEW_LANES = 128 };
+    struct history *history = context;
+    const char *at = records, *end = at + n_bytes, *ahead = at;
+    bool fetches = history->n_lanes > FEW_LANES;
+    for (int i = 0; fetches && i < AHEAD && ahead < end; i++)
+        ahead += record_bytes(ahead);
+    for (; at < end; at += record_bytes(at)) {
+        if (fetches && ahead < end) {
+            fetch(history, ahead);
+            ahead += record_bytes(ahead);
+        }
+        take(history, at);
+    }
 }
 
 /* In the replay. */
 
 void history_begin(struct history *history, uint32_t n_lanes)
 {
-    size_t cap = 0, block = (size_t)n_lanes * BLOCK_A_LANE;
+    size_t block = (size_t)n_lanes * BLOCK_A_LANE;
     *history = (struct history){.n_lanes = n_lanes};
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : block;
     stage_begin(&history->stage, block, take_all, history);
-    vec_grow((void **)&history->pasts, &cap, n_lanes + 1, sizeof *history->pasts);
-    memset(history->pasts, 0, (n_lanes + 1) * sizeof *history->pasts);
+    history->pasts = memory_lines(n_lanes + 1, sizeof *history->pasts);
 }
 
 void history_release(struct history *history)

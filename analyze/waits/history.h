@@ -26,16 +26,16 @@
  * Invariant: the terms of a node sum to its time minus its parent's.
  */
 struct chain_node {
-    /* What paths are summed up from stands together. */
-    struct chain_node *parent;
+    /* What paths are summed up from is a line of the cache. */
+    _Alignas(CACHE_LINE) struct chain_node *parent;
     uint64_t order;   /* of creation: larger than the parent's */
     double noise_ns2; /* variance of the sampled durations: sum of length^2 / samples */
     struct sparse terms;
-    struct sparse counts;                       /* bins of programs built to count (executions.h) */
+    uint64_t longest_ns; /* of the segments that were merged into it, from one mark to the next */
     struct chain_node *child, *next, *previous; /* first child; siblings */
     uint64_t time_ns;
-    uint64_t longest_ns; /* of the segments that were merged into it, from one mark to the next */
     uint32_t holds;
+    struct sparse counts;           /* bins of programs built to count (executions.h) */
     struct chain_node *made_before; /* of all nodes ever allocated */
 };
 
@@ -79,11 +79,11 @@ enum {
 
 /* Of one location. */
 struct past {
-    struct chain_node *tip;          /* held */
-    uint64_t since_ns, longest_ns;   /* the last mark, taken back or not; of the segments between marks since the tip */
-    struct sparse open, open_counts; /* since the tip */
+    _Alignas(CACHE_LINE) struct chain_node *tip; /* held */
+    uint64_t since_ns, longest_ns; /* the last mark, taken back or not; of the segments between marks since the tip */
     double open_noise_ns2;
-    struct sums atoms, counts; /* over the run, waiting left out */
+    struct sparse open, open_counts; /* since the tip */
+    struct sums atoms, counts;       /* over the run, waiting left out */
 };
 
 struct history {

@@ -91,13 +91,13 @@ void polling_begin(struct polling *polling, struct mark *mark, uint32_t site)
 
 void polling_end(struct polling *polling, struct links *links)
 {
-    for (size_t i = 0; i < polling->points.n; i++) {
-        struct point *point = polling->points.at[i];
+    for (uint32_t i = 0; i < polling->n_points; i++) {
+        struct point *point = polling->room->points.at[i];
         if (!point->is_set)
             point_set(links, point, point->mark);
         point_drop(links, point);
     }
-    polling->points.n = polling->n_wanted = 0;
+    polling->n_points = polling->n_wanted = 0;
     mark_drop(&links->history, polling->mark);
     polling->mark = NULL;
     polling->n_parts = 0;
@@ -105,18 +105,28 @@ void polling_end(struct polling *polling, struct links *links)
 
 void polling_release(struct polling *polling)
 {
-    for (uint32_t i = 0; i < POLLING_PARTS; i++) {
-        sparse_release(&polling->parts[i].atoms);
-        sparse_release(&polling->parts[i].counts);
+    struct polling_room *room = polling->room;
+    for (uint32_t i = 0; room && i < POLLING_PARTS; i++) {
+        sparse_release(&room->parts[i].atoms);
+        sparse_release(&room->parts[i].counts);
     }
-    vec_release(&polling->points);
+    if (room)
+        vec_release(&room->points);
+    vec_free(room);
+}
+
+static struct polling_room *polling_room(struct polling *polling)
+{
+    if (!polling->room)
+        polling->room = memory_lines(1, sizeof *polling->room);
+    return polling->room;
 }
 
 /* The older half becomes one part. */
 static void parts_join(struct polling *polling)
 {
     enum { HALF = POLLING_PARTS / 2 };
-    struct polling_part *parts = polling->parts;
+    struct polling_part *parts = polling->room->parts;
     for (uint32_t i = 1; i < HALF; i++) {
         parts[0].to_ns = parts[i].to_ns;
         parts[0].is_stretch = false;
@@ -142,7 +152,7 @@ struct polling_part *polling_add(struct polling *polling, uint64_t to_ns)
 {
     if (polling->n_parts == POLLING_PARTS)
         parts_join(polling);
-    struct polling_part *part = &polling->parts[polling->n_parts];
+    struct polling_part *part = &polling_room(polling)->parts[polling->n_parts];
     sparse_clear(&part->atoms);
     sparse_clear(&part->counts);
     *part = (struct polling_part){.from_ns = polling->n_parts ? part[-1].to_ns : polling->since_ns,
@@ -156,24 +166,27 @@ struct polling_part *polling_add(struct polling *polling, uint64_t to_ns)
 /* Nobody else holds them. */
 static void forget_unwanted(struct polling *polling, struct links *links)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < polling->points.n; i++) {
-        struct point *point = polling->points.at[i];
+    struct point **points = polling->room->points.at;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < polling->n_points; i++) {
+        struct point *point = points[i];
         if (point->holds > 1)
-            polling->points.at[n++] = point;
+            points[n++] = point;
         else
             point_drop(links, point);
     }
-    polling->points.n = polling->n_wanted = n;
+    polling->n_points = polling->n_wanted = n;
 }
 
 void polling_add_point(struct polling *polling, struct links *links, struct point *point, struct mark *mark)
 {
     enum { FEW = 16 };
-    if (polling->points.n > FEW + 2 * polling->n_wanted)
+    struct polling_room *room = polling_room(polling);
+    if (polling->n_points > FEW + 2 * polling->n_wanted)
         forget_unwanted(polling, links);
     point_set_for_now(point, mark);
-    *vec_push(&polling->points) = point_hold(point);
+    room->points.n = polling->n_points++;
+    *vec_push(&room->points) = point_hold(point);
 }
 
 double polling_part_between(const struct polling_part *part, uint64_t from_ns, uint64_t to_ns)
@@ -186,7 +199,7 @@ double polling_part_between(const struct polling_part *part, uint64_t from_ns, u
 const struct polling_part *polling_stretch_before(const struct polling *polling, uint64_t at_ns)
 {
     for (uint32_t i = 0; i < polling->n_parts; i++)
-        if (polling->parts[i].to_ns == at_ns && polling->parts[i].is_stretch)
-            return &polling->parts[i];
+        if (polling->room->parts[i].to_ns == at_ns && polling->room->parts[i].is_stretch)
+            return &polling->room->parts[i];
     return NULL;
 }

@@ -23,7 +23,7 @@ struct links {
 };
 
 struct point {
-    uint64_t time_ns;
+    _Alignas(CACHE_LINE) uint64_t time_ns;
     uint32_t lane, rank;
     uint32_t holds;
     bool is_set;       /* replayed: the mark is final */
@@ -78,12 +78,16 @@ struct polling {
     struct mark *mark; /* held: at the first poll; NULL = it does not poll */
     uint64_t since_ns, until_ns;
     uint32_t site;
-    uint32_t n_parts;
+    uint32_t n_parts, n_points;
+    uint32_t n_wanted;         /* of the points, when those that nobody wants were last forgotten */
+    struct polling_room *room; /* NULL = it has never been needed */
+};
+/* Apart, since most locations never poll. */
+struct polling_room {
+    struct polling_part parts[POLLING_PARTS];
     /* Held: moments since the first poll that others may have waited for, in the order of time. What led there is not
      * known before it is known what this location waited for. */
     VEC(struct point *) points;
-    size_t n_wanted; /* of the points, when those that nobody wants were last forgotten */
-    struct polling_part parts[POLLING_PARTS];
 };
 
 /* Takes over the mark. */

@@ -13,7 +13,7 @@ struct queue_key {
 
 /* Holds either sends or receives, never both: the first of the other kind would have taken them. */
 struct queue {
-    struct queue_key key;
+    _Alignas(CACHE_LINE) struct queue_key key;
     struct message *first, *last;
     struct queue *alike; /* of the same hash */
     struct queue *made_before;
@@ -22,13 +22,8 @@ struct queue {
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links)
 {
     *messages = (struct messages){.trace = trace, .links = links};
-    size_t cap = 0;
-    vec_grow((void **)&messages->early, &cap, trace->n_ranks + 1, sizeof *messages->early);
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
-        messages->early[rank] = (struct messages_early){0};
-    cap = 0;
-    vec_grow((void **)&messages->window, &cap, trace->n_ranks + 1, sizeof *messages->window);
-    memset(messages->window, 0, (trace->n_ranks + 1) * sizeof *messages->window);
+    messages->early = memory_lines(trace->n_ranks + 1, sizeof *messages->early);
+    messages->window = memory_lines(trace->n_ranks + 1, sizeof *messages->window);
 }
 
 void messages_begin_window(struct messages *messages, uint32_t rank, const struct event *event)
@@ -189,6 +184,12 @@ static struct message *message_meet(struct messages *messages, struct message *m
     return message;
 }
 
+static void early_remove(struct messages *messages, struct messages_early *early, size_t i)
+{
+    early->at[i] = early->at[--early->n];
+    messages->n_early--;
+}
+
 struct message *messages_send(struct messages *messages, const struct event *event, struct point *point)
 {
     uint32_t to = messages_peer(messages->trace, event->comm, point->rank, event->peer);
@@ -209,7 +210,7 @@ struct message *messages_send(struct messages *messages, const struct event *eve
     struct messages_early *early = &messages->early[point->rank];
     for (size_t i = 0; i < early->n; i++)
         if (early->at[i] == message)
-            early->at[i] = early->at[--early->n];
+            early_remove(messages, early, i);
     return message_meet(messages, message);
 }
 
@@ -232,6 +233,7 @@ struct message *messages_receive(struct messages *messages, const struct event *
         return message_meet(messages, message);
     queue_push(messages, queue, &key, message);
     *vec_push(&messages->early[from]) = message;
+    messages->n_early++;
     return message;
 }
 
@@ -289,7 +291,7 @@ void messages_give_up_early(struct messages *messages, uint32_t source, uint64_t
             i++;
             continue;
         }
-        early->at[i] = early->at[--early->n];
+        early_remove(messages, early, i);
         message->is_lost = true;
         messages->n_lost++;
         links_wake(messages->links, &message->sleepers);

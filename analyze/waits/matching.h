@@ -17,18 +17,19 @@
 #include "wrap/base/containers.h"
 
 struct message {
-    struct point *send, *receive; /* entry of the send, posting of the receive; NULL = not seen yet */
-    struct point *finish;         /* entry of the call that completed the receive */
+    struct point *send; /* its entry; NULL = not seen yet */
+    struct point *receive;                   /* its posting; likewise */
+    struct point *finish;                    /* entry of the call that completed the receive */
+    struct queue *queue;                     /* that it stands in; NULL = it is in none any more */
+    struct message *next;
     uint32_t holds;
     bool is_lost;                 /* its receive has been given up waiting for the send */
-    struct queue *queue;          /* that it stands in; NULL = it is in none any more */
+    bool is_sent;                 /* the sender is through with it */
+    struct sleepers sleepers;     /* until both sides are known */
+    uint64_t done_ns;             /* when the receive was over: sent by then; UINT64_MAX: not known yet */
     uint32_t source, destination; /* world ranks */
     uint64_t bytes;               /* sent */
-    uint64_t done_ns;             /* when the receive was over: sent by then; UINT64_MAX: not known yet */
-    bool is_sent;                 /* the sender is through with it */
     struct comeback sender_came;  /* to complete it, when is_sent */
-    struct message *next;
-    struct sleepers sleepers; /* until both sides are known */
 };
 
 struct messages {
@@ -42,6 +43,7 @@ struct messages {
         struct message **at;
         size_t n, cap;
     } * early;
+    size_t n_early;   /* of all ranks */
     uint32_t *window; /* by rank: the one that its events are of; 0 = the first, or there are none */
     uint64_t n_lost;
 };
@@ -71,7 +73,7 @@ void messages_cancel(struct messages *messages, struct message *message);
 void messages_give_up_early(struct messages *messages, uint32_t source, uint64_t now_ns);
 static inline void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_ns)
 {
-    if (messages->early[source].n)
+    if (messages->n_early && messages->early[source].n)
         messages_give_up_early(messages, source, now_ns);
 }
 struct message *message_hold(struct message *message);

@@ -243,9 +243,7 @@ struct operations_rank {
 void operations_begin(struct operations *operations, uint32_t n_ranks)
 {
     *operations = (struct operations){.n_ranks = n_ranks};
-    size_t cap = 0;
-    vec_grow((void **)&operations->ranks, &cap, n_ranks + 1, sizeof *operations->ranks);
-    memset(operations->ranks, 0, (n_ranks + 1) * sizeof *operations->ranks);
+    operations->ranks = memory_lines(n_ranks + 1, sizeof *operations->ranks);
 }
 
 void operations_release(struct operations *operations)
@@ -338,10 +336,8 @@ enum { FETCHES_MOST = 3 };
 
 void fetching_begin(struct fetching *fetching, uint32_t n_locations)
 {
-    size_t cap = 0;
     *fetching = (struct fetching){.n_locations = n_locations};
-    vec_grow((void **)&fetching->rows, &cap, n_locations + 1, sizeof *fetching->rows);
-    memset(fetching->rows, 0, (n_locations + 1) * sizeof *fetching->rows);
+    fetching->rows = memory_lines(n_locations + 1, sizeof *fetching->rows);
 }
 
 void fetching_release(struct fetching *fetching)
@@ -355,6 +351,7 @@ static void row_end(struct fetching *fetching, struct fetch_row *row)
     uint64_t all_ns = row->last_ns - row->begin_ns;
     if (row->n >= FETCHES_IN_A_ROW && 2 * row->outside_ns <= all_ns)
         sparse_add(&fetching->spent, key_pair(row->what.site, row->rank), (double)all_ns);
+    fetching->n_begun -= row->n > 0;
     row->n = 0;
 }
 
@@ -368,6 +365,7 @@ void fetching_operation(struct fetching *fetching, uint32_t location, uint32_t r
         row_end(fetching, row);
     if (!fetch.bytes)
         return;
+    fetching->n_begun += !row->n;
     if (!row->n)
         *row = (struct fetch_row){.what = fetch, .rank = rank, .begin_ns = enter_ns, .last_ns = enter_ns};
     row->n++;
@@ -376,8 +374,8 @@ void fetching_operation(struct fetching *fetching, uint32_t location, uint32_t r
 void fetching_call(struct fetching *fetching, uint32_t location, enum ww_class class, uint64_t enter_ns,
                    uint64_t leave_ns)
 {
-    struct fetch_row *row = &fetching->rows[location];
-    if (!row->n)
+    struct fetch_row *row = fetching->n_begun ? &fetching->rows[location] : NULL;
+    if (!row || !row->n)
         return;
     /* Calls that a loop of fetches makes besides. */
     bool may_fetch = class == WW_LOCAL || class == WW_WAIT || (class >= WW_RMA_LOCK && class <= WW_RMA_REQUEST);

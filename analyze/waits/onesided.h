@@ -146,9 +146,9 @@ struct fetch_row {
 };
 
 struct fetching {
-    struct fetch_row *rows; /* by location */
-    uint32_t n_locations;
-    struct sparse spent; /* in rows, by (site, rank) */
+    struct fetch_row *rows;        /* by location */
+    uint32_t n_locations, n_begun; /* those in the midst of a row */
+    struct sparse spent;           /* in rows, by (site, rank) */
 };
 
 void fetching_begin(struct fetching *fetching, uint32_t n_locations);

@@ -2,8 +2,8 @@
 #include "analyze/waits/progress.h"
 
 struct progress_rank {
-    uint32_t n_inside; /* threads in MPI */
-    uint32_t n_begun;  /* operations of its own under way */
+    _Alignas(CACHE_LINE) uint32_t n_inside; /* threads in MPI */
+    uint32_t n_begun;                       /* operations of its own under way */
     uint64_t left_ns;
     struct comeback came;
     bool came_to_begun; /* with operations under way */
@@ -12,9 +12,7 @@ struct progress_rank {
 void progress_begin(struct progress *progress, struct links *links, const struct trace *trace)
 {
     *progress = (struct progress){.links = links, .n_ranks = trace->n_ranks, .floor_ns = evidence_floor_ns(trace)};
-    size_t cap = 0;
-    vec_grow((void **)&progress->ranks, &cap, trace->n_ranks + 1, sizeof *progress->ranks);
-    memset(progress->ranks, 0, (trace->n_ranks + 1) * sizeof *progress->ranks);
+    progress->ranks = memory_lines(trace->n_ranks + 1, sizeof *progress->ranks);
 }
 
 void progress_release(struct progress *progress)

@@ -9,11 +9,8 @@
 void reader_begin(struct reader *reader)
 {
     const struct trace *trace = reader->trace;
-    size_t cap = 0, rank_cap = 0;
-    vec_grow((void **)&reader->readings, &cap, trace->n_locations + 1, sizeof *reader->readings);
-    memset(reader->readings, 0, (trace->n_locations + 1) * sizeof *reader->readings);
-    vec_grow((void **)&reader->last_post_ns, &rank_cap, trace->n_ranks + 1, sizeof *reader->last_post_ns);
-    memset(reader->last_post_ns, 0, (trace->n_ranks + 1) * sizeof *reader->last_post_ns);
+    reader->readings = memory_lines(trace->n_locations + 1, sizeof *reader->readings);
+    reader->last_post_ns = memory_lines(trace->n_ranks + 1, sizeof *reader->last_post_ns);
     progress_begin(&reader->progress, reader->replay->links, trace);
     operations_begin(&reader->operations, trace->n_ranks);
     fetching_begin(&reader->fetching, trace->n_locations);
@@ -71,10 +68,8 @@ void reader_enter(struct reader *reader, uint32_t lane)
     uint32_t rank = reading_rank(reader, lane);
     struct reading *reading = &reader->readings[lane];
     const struct call *call = reading->call;
-    reading->point = NULL;
     reading->has_progress = reading->has_polls = reading->has_called_back = reading->calls_back = false;
-    reading->open_comm = reading->open_peer = TRACE_NONE;
-    reading->open_tag = 0;
+    reading->is_open_for_known = false;
     messages_give_up(reader->replay->messages, rank, call->enter_ns);
     if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE || call->class == WW_WAIT)
         reader->last_post_ns[rank] = call->enter_ns;
@@ -212,19 +207,21 @@ static void reading_break_off(struct reader *reader, const struct event *end)
 {
     uint32_t at = end->loc, rank = reading_rank(reader, at);
     struct reading *reading = &reader->readings[at];
-    bool is_told = reading->open_comm != TRACE_NONE; /* by a record of its own; else by the end itself */
-    uint32_t comm = is_told ? reading->open_comm : end->comm, peer = is_told ? reading->open_peer : end->peer;
+    /* By a record of its own, else by the end itself. */
+    const struct open_for open_for =
+        reading->is_open_for_known ? reading->open_for : (struct open_for){end->comm, end->peer, end->tag};
     reading->call->is_open = true;
-    *vec_push(&reader->open_calls) = (struct open_call){.rank = rank,
-                                                        .site = reading->call->site,
-                                                        .region = reading->region,
-                                                        .lane = at,
-                                                        .enter_ns = reading->call->enter_ns,
-                                                        .end_ns = end->time_ns,
-                                                        .class = reading->call->class,
-                                                        .comm = comm,
-                                                        .peer = messages_peer(reader->trace, comm, rank, peer),
-                                                        .tag = is_told ? reading->open_tag : end->tag};
+    *vec_push(&reader->open_calls) =
+        (struct open_call){.rank = rank,
+                           .site = reading->call->site,
+                           .region = reading->region,
+                           .lane = at,
+                           .enter_ns = reading->call->enter_ns,
+                           .end_ns = end->time_ns,
+                           .class = reading->call->class,
+                           .comm = open_for.comm,
+                           .peer = messages_peer(reader->trace, open_for.comm, rank, open_for.peer),
+                           .tag = open_for.tag};
     reading_end(reader, at, end->time_ns);
 }
 
@@ -264,7 +261,7 @@ void reader_fetch(const struct reader *reader, uint32_t at)
 {
     const struct reading *reading = &reader->readings[at];
     memory_fetch(reading, sizeof *reading);
-    memory_fetch(&reader->replay->lanes[at], offsetof(struct queue_of_calls, polling.parts));
+    memory_fetch(&reader->replay->lanes[at], sizeof *reader->replay->lanes);
 }
 
 void reader_fetch_call(const struct reader *reader, uint32_t at)
@@ -332,12 +329,10 @@ struct request {
 
 struct point *reading_point(struct reader *reader, uint32_t lane)
 {
-    struct reading *reading = &reader->readings[lane];
-    if (!reading->point) {
-        reading->point = point_make(reader->replay->links, lane, reading_rank(reader, lane), reading->call->enter_ns);
-        *vec_push(&reading->call->points) = reading->point;
-    }
-    return reading->point;
+    struct call *call = reader->readings[lane].call;
+    if (!call->point)
+        call->point = point_make(reader->replay->links, lane, reading_rank(reader, lane), call->enter_ns);
+    return call->point;
 }
 
 struct need *reading_need(struct reading *reading, enum need_kind kind)
@@ -600,9 +595,8 @@ void reading_record(struct reader *reader, const struct event *event)
         read_probed(reader, lane, event);
         break;
     case EV_UNFINISHED:
-        reading->open_comm = event->comm;
-        reading->open_peer = event->peer;
-        reading->open_tag = event->tag;
+        reading->open_for = (struct open_for){event->comm, event->peer, event->tag};
+        reading->is_open_for_known = event->comm != TRACE_NONE;
         break;
     case EV_PENDING:
         read_pending(reader, event);

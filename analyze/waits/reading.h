@@ -12,9 +12,14 @@ struct completion {
 
 /* What a lock, a flush or an unlock says of itself. */
 struct passive_sync {
-    bool is_known;
     uint32_t comm; /* of its window */
     struct lock lock;
+};
+
+/* Whom a call that never ended waits for. */
+struct open_for {
+    uint32_t comm, peer;
+    int32_t tag;
 };
 
 /* Not complete when its process ended: a receive or a non-blocking collective. */
@@ -24,25 +29,25 @@ struct pending {
     bool is_receive;
 };
 
-/* The MPI call that a location is in. */
+/* The MPI call that a location is in. What every call asks for are the first two lines of the cache. */
 struct reading {
-    struct call *call;
-    struct point *point; /* borrowed from call->points; NULL until something is posted */
-    VEC(struct completion) completions;
-    VEC(struct message *) sent;     /* held: blocking send, or sends completed here */
-    VEC(struct message *) buffered; /* held: lie in the program's buffer, as far as is known */
+    _Alignas(CACHE_LINE) struct call *call;
+    struct map requests;     /* handle -> struct request * */
+    uint64_t polls_since_ns; /* polls have found nothing from then on; 0 = the call before was none */
+    uint32_t region;         /* of the present or last call */
     bool has_progress, has_polls;
-    bool has_called_back;          /* a function of the program, */
-    bool calls_back;               /* which runs */
-    uint32_t region;               /* of the present or last call */
-    uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
-    uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
-    int32_t open_tag;
-    VEC(struct pending) pending;
-    VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) of the open epoch */
-    struct passive_sync passive;
+    bool has_called_back;   /* a function of the program, */
+    bool calls_back;        /* which runs */
+    bool is_passive_known;  /* passive */
+    bool is_open_for_known; /* open_for: a record says so */
+    VEC(struct completion) completions;
+    VEC(struct message *) sent;   /* held: blocking send, or sends completed here */
     VEC(struct operation) worked; /* one-sided operations that this call begins, completes or concerns */
-    struct map requests;          /* handle -> struct request * */
+    struct passive_sync passive;
+    struct open_for open_for;
+    VEC(struct message *) buffered; /* held: lie in the program's buffer, as far as is known */
+    VEC(struct message *) posts;    /* held: permissions to access (MPI_Win_post) of the open epoch */
+    VEC(struct pending) pending;
 };
 
 static inline uint32_t reading_rank(const struct reader *reader, uint32_t lane)

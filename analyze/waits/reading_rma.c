@@ -100,7 +100,7 @@ void reading_passive_begin(struct reader *reader, uint32_t lane)
     struct reading *reading = &reader->readings[lane];
     const struct call *call = reading->call;
     uint32_t rank = reading_rank(reader, lane);
-    reading->passive = (struct passive_sync){0};
+    reading->is_passive_known = false;
     reading->worked.n = 0;
     if (call->class == WW_LOCAL)
         return;
@@ -149,9 +149,9 @@ void reading_operation_done(struct reader *reader, uint32_t lane, const struct e
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event)
 {
     uint32_t rank = reading_rank(reader, lane);
+    reader->readings[lane].is_passive_known = true;
     reader->readings[lane].passive =
-        (struct passive_sync){.is_known = true,
-                              .comm = event->comm,
+        (struct passive_sync){.comm = event->comm,
                               .lock = {.window = event->window,
                                        .target = messages_peer(reader->trace, event->comm, rank, event->peer),
                                        .is_exclusive = event->tag == WW_LOCK_EXCLUSIVE}};
@@ -244,7 +244,7 @@ static void passive_end(struct reader *reader, uint32_t lane, struct reading *re
 {
     uint32_t rank = reading_rank(reader, lane);
     const struct lock *lock = &reading->passive.lock;
-    if (reading->passive.is_known) {
+    if (reading->is_passive_known) {
         passive_sync_end(reader, lane, reading);
         const struct call *call = reader->readings[lane].call;
         uint32_t id = reader->trace->regions[reader->readings[lane].region].call;

@@ -16,10 +16,8 @@ void replay_begin(struct replay *replay)
     replay->thread_start_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_START, 1, TRACE_NONE);
     replay->clock_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
     replay->off_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
-    size_t cap = 0, rank_cap = 0;
-    vec_grow((void **)&replay->lanes, &cap, trace->n_locations + 1, sizeof *replay->lanes);
-    vec_grow((void **)&replay->ranks, &rank_cap, trace->n_ranks + 1, sizeof *replay->ranks);
-    memset(replay->ranks, 0, (trace->n_ranks + 1) * sizeof *replay->ranks);
+    replay->lanes = memory_lines(trace->n_locations + 1, sizeof *replay->lanes);
+    replay->ranks = memory_lines(trace->n_ranks + 1, sizeof *replay->ranks);
     replay->origin = history_origin(&replay->links->history, trace->start_ns);
     replay->relays.floor_ns = evidence_floor_ns(trace);
     for (uint32_t lane = 0; lane < trace->n_locations; lane++)
@@ -44,7 +42,6 @@ void replay_release(struct replay *replay)
         replay->spare = call->next;
         sparse_release(&call->before);
         sparse_release(&call->counts);
-        vec_release(&call->points);
         vec_release(&call->needs);
         vec_release(&call->partners);
         free(call);
@@ -58,16 +55,16 @@ void replay_release(struct replay *replay)
 struct call *replay_call(struct replay *replay)
 {
     struct call *call = replay->spare;
-    if (!call) {
-        if (!(call = calloc(1, sizeof *call)))
-            err_out_of_memory(sizeof *call);
-        return call;
-    }
+    if (!call)
+        return memory_lines(1, sizeof *call);
     replay->spare = call->next;
     memset(call, 0, offsetof(struct call, before));
     sparse_clear(&call->before);
-    sparse_clear(&call->counts);
-    call->points.n = call->needs.n = call->partners.n = 0;
+    call->needs.n = call->partners.n = 0;
+    call->n_waited = call->releases.n = 0;
+    call->idle = (struct idle){0};
+    if (call->counts.n)
+        sparse_clear(&call->counts);
     return call;
 }
 
@@ -78,15 +75,17 @@ static void call_spare(struct replay *replay, struct call *call)
         sparse_release(&call->callbacks.at[i].did.counts);
         point_drop(replay->links, call->callbacks.at[i].back);
     }
-    vec_release(&call->callbacks);
-    for (size_t i = 0; i < call->points.n; i++)
-        point_drop(replay->links, call->points.at[i]);
+    if (call->callbacks.n)
+        vec_release(&call->callbacks);
+    point_drop(replay->links, call->point);
     for (size_t i = 0; i < call->needs.n; i++) {
         const struct need *need = &call->needs.at[i];
-        message_drop(replay->messages, need->message);
-        if (need->gathering)
+        if (need_is_message(need))
+            message_drop(replay->messages, need->message);
+        else if (need->kind == NEED_GATHERING)
             gathering_drop(replay->gatherings, need->gathering);
-        lock_wait_drop(replay->locks, need->lock_wait);
+        else if (need->kind == NEED_LOCK)
+            lock_wait_drop(replay->locks, need->lock_wait);
         point_drop(replay->links, need->point);
     }
     mark_drop(&replay->links->history, call->mark);
@@ -189,8 +188,8 @@ static void rank_add_spent(const struct replay *replay, struct rank_time *rank, 
     rank->compute_ns += factor * spent->on_ns;
     rank->outside_ns += factor * spent_outside(spent);
     rank->preempted_ns += factor * spent->off_ns[OFF_PREEMPTED];
-    rank_add_lack(replay, rank, from_ns, to_ns, factor * spent->off_ns[OFF_PREEMPTED]);
     rank->blocked_ns += factor * spent->off_ns[OFF_BLOCKED];
+    rank_add_lack(replay, rank, from_ns, to_ns, factor * spent->off_ns[OFF_PREEMPTED]);
 }
 
 static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
@@ -276,9 +275,12 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     struct rank_time *rank = &replay->ranks[lane->rank];
     double in_call_ns = (double)(call->leave_ns - call->enter_ns);
     rank_add_spent(replay, rank, &call->spent, 1, lane->now_ns, call->enter_ns);
-    rank->beside_ns += lane->is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
-    rank->asleep_ns += call->spent.asleep_ns;
-    rank->unrecorded_ns += call->spent.unrecorded_ns;
+    if (!lane->is_main)
+        rank->beside_ns += spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
+    if (call->spent.asleep_ns > 0)
+        rank->asleep_ns += call->spent.asleep_ns;
+    if (call->spent.unrecorded_ns > 0)
+        rank->unrecorded_ns += call->spent.unrecorded_ns;
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS, &call->before, 1);
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS | TO_COUNTS, &call->counts, 1);
     for (size_t i = 0; i < call->callbacks.n; i++) /* also of what is waiting, or was done meanwhile */
@@ -286,14 +288,12 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     lane_add_noise(replay, lane, call->spent.noise_ns2);
     lane->now_ns = call->enter_ns;
     bool begins_polling = call->is_polling && call->class != WW_WAIT && !lane->polling.mark;
-    if (call->points.n || call->needs.n || begins_polling)
+    if (call->point || call->needs.n || begins_polling)
         call->mark = lane_mark(replay, lane);
-    for (size_t i = 0; i < call->points.n; i++) {
-        if (lane->polling.mark)
-            polling_add_point(&lane->polling, replay->links, call->points.at[i], call->mark);
-        else
-            point_set(replay->links, call->points.at[i], call->mark);
-    }
+    if (call->point && lane->polling.mark)
+        polling_add_point(&lane->polling, replay->links, call->point, call->mark);
+    else if (call->point)
+        point_set(replay->links, call->point, call->mark);
     if (!lane->polling.mark)
         lane_count_call(lane, call);
     if (begins_polling)
@@ -425,7 +425,7 @@ static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *l
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
     for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
-        const struct polling_part *part = &lane->polling.parts[i];
+        const struct polling_part *part = &lane->polling.room->parts[i];
         double waited = polling_part_between(part, from_ns, to_ns);
         rank_add_spent(replay, rank, &part->spent, -waited, part->from_ns, part->to_ns);
         rank->transfer_ns -= waited * part->transfer_ns;
@@ -440,7 +440,7 @@ static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *l
 static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const struct call *call, uint64_t to_ns)
 {
     for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
-        const struct polling_part *part = &lane->polling.parts[i];
+        const struct polling_part *part = &lane->polling.room->parts[i];
         double kept = polling_part_between(part, lane->now_ns, to_ns);
         if (kept == 0)
             continue;
@@ -461,8 +461,8 @@ static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const
 /* Likewise, through the moments that others want to know the chain of. */
 static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, const struct call *call, uint64_t to_ns)
 {
-    for (size_t i = 0; i < lane->polling.points.n; i++) {
-        struct point *point = lane->polling.points.at[i];
+    for (uint32_t i = 0; i < lane->polling.n_points; i++) {
+        struct point *point = lane->polling.room->points.at[i];
         if (point->is_set || point->time_ns > to_ns)
             continue;
         lane_go_on(replay, lane, call, point->time_ns);
@@ -549,8 +549,8 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
     if (release->from_ns > lane->now_ns)
         lane_go_on_to(replay, lane, call, release->from_ns);
     struct mark *begin = lane_mark(replay, lane);
-    for (size_t i = 0; i < lane->polling.points.n; i++) {
-        struct point *point = lane->polling.points.at[i];
+    for (uint32_t i = 0; i < lane->polling.n_points; i++) {
+        struct point *point = lane->polling.room->points.at[i];
         if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
             lane_set_waiting_point(replay, lane, begin, release->came_by, lane->polling.site, point);
     }

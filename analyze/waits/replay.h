@@ -27,15 +27,22 @@ enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_POST, NEED_GATHERING, NEED_LOCK, 
 struct need {
     enum need_kind kind;
     uint32_t index; /* of this member in the gathering */
-    struct message *message;
-    struct gathering *gathering;
-    struct lock_wait *lock_wait;
+    union {
+        struct message *message;     /* SEND, RECEIVE, POST */
+        struct gathering *gathering; /* GATHERING */
+        struct lock_wait *lock_wait; /* LOCK */
+    };
     struct point *point;                     /* the target's return to MPI; the member that relays; the post */
     bool is_judged;                          /* whether there is one */
     bool is_inferred;                        /* a lock that may have been deferred */
     uint64_t from_ns;                        /* when the target had left MPI */
     const struct trace_neighbors *neighbors; /* of this member, for a neighbourhood collective; NULL = unknown */
 };
+
+static inline bool need_is_message(const struct need *need)
+{
+    return need->kind == NEED_SEND || need->kind == NEED_RECEIVE || need->kind == NEED_POST;
+}
 
 /* What a call waited for. */
 struct release {
@@ -49,8 +56,8 @@ struct release {
 
 /* In the order of time: the certain one, then the one that is inferred. */
 struct releases {
-    struct release at[2];
     uint32_t n;
+    struct release at[2];
 };
 
 /* A function of the program that MPI called in a call. */
@@ -59,8 +66,9 @@ struct callback {
     struct point *back; /* held: its return, which others may wait for; NULL = too short for that */
 };
 
+/* By lines of the cache: what every call asks for first. The room of its vectors is used again by a later call. */
 struct call {
-    struct call *next;
+    _Alignas(CACHE_LINE) struct call *next;
     uint64_t enter_ns, leave_ns;
     uint64_t since_ns; /* from when it may have waited: it was entered, or the polls before it began to fail */
     uint32_t site;
@@ -68,33 +76,33 @@ struct call {
     bool is_polling;   /* nothing but failing polls, a probe, or MPI_Wait for nothing: what follows ends the wait */
     bool is_after_nap; /* the poll before was of the same loop, however long ago */
     bool is_entered, is_forced;
-    bool is_off;    /* recording was switched off: it is matched, but its time is not explained */
-    bool is_open;   /* never left: the trace ends inside */
-    bool is_judged; /* what it waited for is known, */
-    struct releases releases;
-    uint32_t n_waited; /* so many of these waits have been explained */
+    bool is_off;          /* recording was switched off: it is matched, but its time is not explained */
+    bool is_open;         /* never left: the trace ends inside */
+    bool is_judged;       /* what it waited for is known: its releases */
+    struct mark *mark;    /* held: where it was at entry */
+    struct point *point;  /* held: to be set at entry; NULL = nobody could wait for it */
+    struct sparse before; /* atoms since the call before */
+    VEC(struct need) needs;
+    uint32_t n_waited; /* so many of its waits have been explained */
+    struct spent spent;
     struct idle idle;
     VEC(struct callback) callbacks;
-    struct spent spent;
-    struct mark *mark; /* held: where it was at entry */
-    /* Their room is used again by a later call. */
-    struct sparse before;       /* atoms since the call before */
-    struct sparse counts;       /* bins since they were last taken */
-    VEC(struct point *) points; /* held: to be set at entry */
-    VEC(struct need) needs;
     VEC(uint32_t) partners; /* ranks that it sent to or worked on for long, whether or not a need says so */
+    struct sparse counts;   /* bins since they were last taken */
+    struct releases releases;
 };
 
 /* Sums of one rank over the run: of its main thread, and of further threads that call MPI. */
 struct rank_time {
-    double beside_ns; /* what those last in all */
-    double asleep_ns; /* any thread, outside MPI, until another one woke it */
-    double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
-    double outside_ns;          /* outside MPI */
-    double preempted_ns;        /* of it, off the CPU although runnable */
-    float lacks_ns[WHEN_PARTS]; /* descheduled_ns, by part of the run */
+    _Alignas(CACHE_LINE) double compute_ns;
+    double outside_ns; /* outside MPI */
+    double mpi_ns, transfer_ns, waiting_ns, blocked_ns, descheduled_ns;
+    double preempted_ns; /* of outside_ns, off the CPU although runnable */
+    double beside_ns;    /* what further threads last in all */
+    double asleep_ns;    /* any thread, outside MPI, until another one woke it */
     double unrecorded_ns;
-    double ended_ns; /* from the last event of its main thread to the end of the run */
+    double ended_ns;            /* from the last event of its main thread to the end of the run */
+    float lacks_ns[WHEN_PARTS]; /* descheduled_ns, by part of the run */
     /* At the end: */
     struct sparse atoms; /* time by atom_key, waiting left out */
     struct sparse counts;
@@ -106,18 +114,19 @@ struct calls_at_site {
     uint64_t enter_ns, since_ns;
 };
 
+/* Two lines of the cache: with many locations each call is another one's. */
 struct queue_of_calls {
-    uint32_t rank;
+    _Alignas(CACHE_LINE) uint32_t rank;
     bool is_main; /* other threads run beside it */
     bool has_begun;
+    bool has_open;          /* something has happened since the tip */
+    bool waits_for_polling; /* asleep until another one's polling is explained */
     struct call *first, *last;
     struct mark *tip; /* held */
-    bool has_open;    /* something has happened since */
     uint64_t now_ns;
     struct sleepers *asleep_on;
-    bool waits_for_polling; /* asleep until another one's polling is explained */
-    struct polling polling;
     VEC(struct calls_at_site) calls; /* by site */
+    struct polling polling;
 };
 
 struct replay {

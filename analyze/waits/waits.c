@@ -271,7 +271,9 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
                                      struct releases *releases)
 {
     struct candidates last = {0};
-    *releases = (struct releases){0};
+    releases->n = 0;
+    if (!call->needs.n)
+        return NULL;
     for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
         struct candidates candidates;
         struct sleepers *unknown = need_candidates(relays, &call->needs.at[i], call, &candidates);
@@ -326,12 +328,12 @@ bool waits_takes_part(const struct gatherings *gatherings, const struct call *ca
         takes_part = call->partners.at[i] == absence->rank;
     for (size_t i = 0; i < call->needs.n && !takes_part; i++) {
         const struct need *need = &call->needs.at[i];
-        if (need->gathering)
+        if (need->kind == NEED_GATHERING)
             takes_part = takes_part_in(gatherings, need, absence);
-        else if (need->message)
+        else if (need_is_message(need))
             takes_part = is_at(need->message->send, absence) || is_at(need->message->receive, absence);
         else
-            takes_part = is_at(need->lock_wait ? need->lock_wait->release : need->point, absence);
+            takes_part = is_at(need->kind == NEED_LOCK ? need->lock_wait->release : need->point, absence);
     }
     return takes_part;
 }

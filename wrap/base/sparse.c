@@ -135,6 +135,8 @@ void sparse_add_all(struct sparse *vector, const struct sparse *other, double fa
 
 void sparse_absorb(struct sparse *vector, struct sparse *other)
 {
+    if (!other->n)
+        return;
     if (other->n > vector->n) {
         struct sparse larger = *other;
         *other = *vector;
@@ -231,10 +233,28 @@ struct sums_line *sums_find(struct sums *sums, uint64_t key)
     return sums_make(sums, key);
 }
 
+/* Of many lines most are not in the cache: first a term's place comes there, then its line. */
+static inline void sums_fetch(const struct sums *sums, const struct sparse *vector, size_t i)
+{
+    enum { AHEAD = 8 };
+    size_t mask = sums->places.n - 1;
+    if (i + 2 * AHEAD < vector->n)
+        __builtin_prefetch(&sums->places.at[hash_u64(vector->at[i + 2 * AHEAD].key / SUMS_LINE) & mask]);
+    uint32_t place =
+        i + AHEAD < vector->n ? sums->places.at[hash_u64(vector->at[i + AHEAD].key / SUMS_LINE) & mask] : 0;
+    if (place)
+        memory_fetch(&sums->lines.at[place - 1], sizeof *sums->lines.at);
+}
+
 void sums_add_all(struct sums *sums, const struct sparse *vector, double factor)
 {
-    for (size_t i = 0; i < vector->n; i++)
+    enum { MANY = 1 << 12 };
+    bool fetches = sums->lines.n > MANY;
+    for (size_t i = 0; i < vector->n; i++) {
+        if (fetches)
+            sums_fetch(sums, vector, i);
         sums_add(sums, vector->at[i].key, factor * vector->at[i].ns);
+    }
 }
 
 void sums_take(struct sums *sums, struct sparse *out)

@@ -19,7 +19,7 @@ struct term {
 /* Zero-initialised is empty. Terms before n_packed are sorted by key, each key once. */
 struct sparse {
     struct term *at;
-    size_t n, cap, n_packed;
+    size_t n, n_packed, cap;
 };
 
 /* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
@@ -91,8 +91,8 @@ struct sums_line {
 };
 struct sums {
     VEC(struct sums_line) lines;
-    VEC(uint32_t) places; /* in lines, plus 1; 0 = free. A power of two, at most a quarter of them taken */
     size_t last;          /* of the lines, the one that was added to */
+    VEC(uint32_t) places; /* in lines, plus 1; 0 = free. A power of two, at most a quarter of them taken */
 };
 
 /* The line with this key (a term's, divided by SUMS_LINE), found or made. */
