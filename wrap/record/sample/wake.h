@@ -31,8 +31,9 @@ uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns);
 struct stop {
     uint64_t from_ns, until_ns; /* the same = there was none */
 };
-/* Who slept since began_ns until it was due is back now, and was ready without a CPU for so long since it began. A stop
- * that is shorter than what it wanted to sleep is not told; a longer one may have begun at any time of that. */
+/* Who slept since began_ns until it was due is back now, and was ready without a CPU for so long since it began. Where
+ * it is late by less than a tenth of a second beyond that, nothing is told; else the stop may have begun at any time
+ * since it slept. */
 struct stop stop_between(uint64_t began_ns, uint64_t due_ns, uint64_t now_ns, uint64_t ready_ns);
 /* How much of a time off the CPU it explains; 0 where that has less than half of it: then the thread was not stopped.
  */

@@ -82,6 +82,8 @@ static void test_who_is_ready_was_not_stopped(void **state)
     assert_int_equal(stop_within(&stop, 0, 1000 * MS), 0);
     stop = stop_between(100 * MS, 110 * MS, 119 * MS, 0);
     assert_int_equal(stop_within(&stop, 0, 1000 * MS), 0);
+    stop = stop_between(100 * MS, 104 * MS, 160 * MS, 0); /* a virtual CPU was away */
+    assert_int_equal(stop_within(&stop, 0, 1000 * MS), 0);
 }
 
 int main(void)
