@@ -134,7 +134,7 @@ void chain_release(struct chain *chain)
 /* What the replay tells, as records. */
 
 /* Some hundred calls, and of many locations a few of each; terms of one record. */
-enum { BLOCK_LEAST = 1 << 16, BLOCK_A_LANE = 1 << 12, BLOCK_MOST = 1 << 20, MOST_TERMS = 1024 };
+enum { BLOCK_LEAST = 1 << 16, BLOCK_A_LANE = 1 << 13, BLOCK_MOST = 1 << 22, MOST_TERMS = 1024 };
 
 /* A record of the stage begins so; what is `at`, and what follows, depends on its kind. */
 struct record {
