@@ -37,9 +37,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With many locations each event is another one's, and nothing of that one is in the cache. Of few, some 2 KB each, all
- * are in the second cache as they are, and to fetch them takes longer than it saves. */
-enum { FEW_LOCATIONS = 128, SOON = 3 };
+enum { SOON = 3 }; /* events */
 
 struct passes {
     struct trace *trace;

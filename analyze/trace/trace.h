@@ -289,6 +289,9 @@ static inline const struct event *trace_next(struct trace *trace)
     struct event_block *ready = &trace->ready;
     return ready->next < ready->n || trace_read(trace) ? ready->at[ready->next++] : NULL;
 }
+/* With many locations each event is another one's, and nothing of that one is in the cache. Of few, some 2 KB each, all
+ * are in the second cache as they are, and to fetch them takes longer than it saves. */
+enum { FEW_LOCATIONS = 128 };
 /* The event that comes so many after the last one, from 1 on, where it is ready by now; else NULL. */
 static inline const struct event *trace_ahead(const struct trace *trace, uint32_t n_after)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/history.h"
+#include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
 
 /* The tree. */
@@ -148,7 +149,7 @@ enum record_kind {
     RECORD_NOISE,   /* at: location; a variance */
     RECORD_NODE,    /* at: location */
     RECORD_NO_NODE, /* one that was taken back */
-    RECORD_GO_ON,   /* at: location */
+    RECORD_GO_ON,   /* at: location; so far, what belongs to one */
     RECORD_RELEASE, /* at: a node that the replay asks for no more */
     RECORD_WAIT,    /* at: occurrence */
     RECORD_CLOSE,   /* at: occurrence */
@@ -267,11 +268,17 @@ static size_t record_bytes(const void *at)
     bug("a record of an unknown kind");
 }
 
+/* Of the location that the record belongs to; NULL: it belongs to none. */
+static struct past *past_of(const struct history *history, const struct record *record)
+{
+    return record->kind <= RECORD_GO_ON ? &history->pasts[record->at] : NULL;
+}
+
 static void take(struct history *history, const void *at)
 {
     const struct record *record = at;
     const struct record_terms *terms = at;
-    struct past *past = &history->pasts[record->at]; /* of what belongs to a location */
+    struct past *past = past_of(history, record);
     switch ((enum record_kind)record->kind) {
     case RECORD_TERM:
         past_add(past, record->to, &((const struct record_term *)at)->term, 1);
@@ -309,18 +316,21 @@ static void take(struct history *history, const void *at)
 static void fetch(const struct history *history, const void *at)
 {
     const struct record *record = at;
-    if (record->kind <= RECORD_GO_ON)
-        memory_fetch(&history->pasts[record->at], offsetof(struct past, counts));
-    else if (record->kind == RECORD_RELEASE && record->at < history->nodes.n)
-        memory_fetch(history->nodes.at[record->at], offsetof(struct chain_node, counts));
+    const struct past *past = past_of(history, record);
+    bool is_release = record->kind == RECORD_RELEASE && record->at < history->nodes.n;
+    const struct chain_node *node = is_release ? history->nodes.at[record->at] : NULL;
+    if (past)
+        memory_fetch(past, offsetof(struct past, counts));
+    if (node)
+        memory_fetch(node, offsetof(struct chain_node, counts));
 }
 
 static void take_all(void *context, const void *records, size_t n_bytes)
 {
-    enum { AHEAD = 4, FEW_LANES = 128 };
+    enum { AHEAD = 4 };
     struct history *history = context;
     const char *at = records, *end = at + n_bytes, *ahead = at;
-    bool fetches = history->n_lanes > FEW_LANES;
+    bool fetches = history->n_lanes > FEW_LOCATIONS;
     for (int i = 0; fetches && i < AHEAD && ahead < end; i++)
         ahead += record_bytes(ahead);
     for (; at < end; at += record_bytes(at)) {

@@ -92,7 +92,7 @@ void polling_begin(struct polling *polling, struct mark *mark, uint32_t site)
 void polling_end(struct polling *polling, struct links *links)
 {
     for (uint32_t i = 0; i < polling->n_points; i++) {
-        struct point *point = polling->room->points.at[i];
+        struct point *point = polling->room->points[i];
         if (!point->is_set)
             point_set(links, point, point->mark);
         point_drop(links, point);
@@ -111,7 +111,7 @@ void polling_release(struct polling *polling)
         sparse_release(&room->parts[i].counts);
     }
     if (room)
-        vec_release(&room->points);
+        vec_free(room->points);
     vec_free(room);
 }
 
@@ -166,7 +166,7 @@ struct polling_part *polling_add(struct polling *polling, uint64_t to_ns)
 /* Nobody else holds them. */
 static void forget_unwanted(struct polling *polling, struct links *links)
 {
-    struct point **points = polling->room->points.at;
+    struct point **points = polling->room->points;
     uint32_t n = 0;
     for (uint32_t i = 0; i < polling->n_points; i++) {
         struct point *point = points[i];
@@ -185,8 +185,8 @@ void polling_add_point(struct polling *polling, struct links *links, struct poin
     if (polling->n_points > FEW + 2 * polling->n_wanted)
         forget_unwanted(polling, links);
     point_set_for_now(point, mark);
-    room->points.n = polling->n_points++;
-    *vec_push(&room->points) = point_hold(point);
+    vec_grow((void **)&room->points, &room->points_cap, polling->n_points + 1, sizeof *room->points);
+    room->points[polling->n_points++] = point_hold(point);
 }
 
 double polling_part_between(const struct polling_part *part, uint64_t from_ns, uint64_t to_ns)

@@ -87,7 +87,8 @@ struct polling_room {
     struct polling_part parts[POLLING_PARTS];
     /* Held: moments since the first poll that others may have waited for, in the order of time. What led there is not
      * known before it is known what this location waited for. */
-    VEC(struct point *) points;
+    struct point **points; /* room for so many: */
+    size_t points_cap;
 };
 
 /* Takes over the mark. */

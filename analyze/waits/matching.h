@@ -17,10 +17,10 @@
 #include "wrap/base/containers.h"
 
 struct message {
-    struct point *send; /* its entry; NULL = not seen yet */
-    struct point *receive;                   /* its posting; likewise */
-    struct point *finish;                    /* entry of the call that completed the receive */
-    struct queue *queue;                     /* that it stands in; NULL = it is in none any more */
+    struct point *send;    /* its entry; NULL = not seen yet */
+    struct point *receive; /* its posting; likewise */
+    struct point *finish;  /* entry of the call that completed the receive */
+    struct queue *queue;   /* that it stands in; NULL = it is in none any more */
     struct message *next;
     uint32_t holds;
     bool is_lost;                 /* its receive has been given up waiting for the send */

@@ -462,7 +462,7 @@ static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const
 static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, const struct call *call, uint64_t to_ns)
 {
     for (uint32_t i = 0; i < lane->polling.n_points; i++) {
-        struct point *point = lane->polling.room->points.at[i];
+        struct point *point = lane->polling.room->points[i];
         if (point->is_set || point->time_ns > to_ns)
             continue;
         lane_go_on(replay, lane, call, point->time_ns);
@@ -550,7 +550,7 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
         lane_go_on_to(replay, lane, call, release->from_ns);
     struct mark *begin = lane_mark(replay, lane);
     for (uint32_t i = 0; i < lane->polling.n_points; i++) {
-        struct point *point = lane->polling.room->points.at[i];
+        struct point *point = lane->polling.room->points[i];
         if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
             lane_set_waiting_point(replay, lane, begin, release->came_by, lane->polling.site, point);
     }
