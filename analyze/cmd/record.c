@@ -130,8 +130,7 @@ static void pass_options(const struct options *options)
     if (options->spool)
         pass_directory("WHYWAIT_SPOOL", options->spool);
     if (options->rate)
-        setenv(strcmp(options->rate, "0") ? "WHYWAIT_RATE" : "WHYWAIT_SAMPLER",
-               strcmp(options->rate, "0") ? options->rate : "off", 1);
+        setenv("WHYWAIT_RATE", options->rate, 1);
     if (options->limit)
         setenv("WHYWAIT_LIMIT", options->limit, 1);
     if (options->last)

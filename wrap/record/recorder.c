@@ -53,7 +53,7 @@ static void read_all(void)
     options->limit_bytes = number_option("WHYWAIT_LIMIT", INT64_MAX);
     options->last_bytes = ring_option();
     read_windows(options);
-    options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
+    options->rate_hz = number_option("WHYWAIT_RATE", RATE_CALIBRATED);
     const char *sampler = getenv("WHYWAIT_SAMPLER");
     snprintf(options->sampler, sizeof options->sampler, "%s", sampler ? sampler : "");
     const char *only = getenv("WHYWAIT_ONLY");

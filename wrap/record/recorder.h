@@ -113,13 +113,15 @@ struct recorder_thread {
     uint64_t watched_from_ns, watched_from_cpu_ns;
 };
 
+#define RATE_CALIBRATED UINT64_MAX
+
 struct recorder_options {
     char dir[SPOOL_PATH_BYTES];   /* where run directories are made; empty = the working directory */
     char spool[SPOOL_PATH_BYTES]; /* where the spool shall be; empty = in the run directory, if that is local */
     uint64_t limit_bytes;
     uint64_t last_bytes; /* of a thread, the newest of which are kept; 0 = all */
     struct windows windows;
-    unsigned rate_hz;      /* 0 = calibrate */
+    uint64_t rate_hz;      /* 0 = no samples, RATE_CALIBRATED = as many as are cheap */
     char sampler[16];      /* perf, timer, off; empty = the best that works */
     char only[ONLY_BYTES]; /* functions whose counts are recorded; empty = all */
     bool space;            /* bytes allocated too */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What holds for all ranks is said once, not by each of them: also that making the archive takes long, as it does here with a tool
-that rests first.
+that rests first. The report says that a run has no samples, whichever way they were declined.
 
     said.py BUILD_DIR
 """
@@ -44,8 +44,21 @@ def lines_with(text, build, environment):
     return [line for line in done.stderr.splitlines() if text in line]
 
 
+def says_no_samples(build, words, environment):
+    with tempfile.TemporaryDirectory() as cwd:
+        tool = build / "bin" / "whywait"
+        subprocess.run([shutil.which("mpirun.openmpi") or "mpirun", "-n", "2", tool, "record", *words, build / "tests/run/known/one"], cwd=cwd,
+                       env={**ENV, **environment}, check=True, capture_output=True, timeout=120)
+        report = subprocess.run([tool, "report"], cwd=cwd, capture_output=True, text=True, timeout=120).stdout
+    return "no samples were asked for" in report
+
+
 def main():
     build, failed = pathlib.Path(sys.argv[1]).resolve(), False
+    for words, environment, says in ((["--rate", "0"], {}, True), ([], {"WHYWAIT_RATE": "0"}, True), (["--rate", "9"], {"WHYWAIT_RATE": "0"}, False)):
+        if says_no_samples(build, words, environment) != says:
+            failed = True
+            print(f"record {words} with {environment}: the report does {'not ' if says else ''}say that there are no samples")
     for environment, text in CASES:
         lines = lines_with(text, build, environment)
         if len(lines) != 1:

@@ -78,7 +78,7 @@ static uint64_t vary_ns(uint64_t ns)
 /* Keeps the cost below 0.5 %. Never a round number, for where it cannot be varied. */
 static uint64_t choose_period_ns(uint64_t sample_cost_ns, uint64_t shortest_ns)
 {
-    if (recorder.options.rate_hz > 0) {
+    if (recorder.options.rate_hz != RATE_CALIBRATED) {
         uint64_t period_ns = 1000000000u / recorder.options.rate_hz + 1;
         return period_ns > shortest_ns ? period_ns : shortest_ns;
     }
@@ -120,7 +120,10 @@ static bool choose_timer(void)
 void sampler_choose(void)
 {
     const char *wish = recorder.options.sampler;
-    if (strcmp(wish, "off") != 0)
+    if (strcmp(wish, "off") == 0 || recorder.options.rate_hz == 0)
+        say_note(
+            "no samples were asked for: code between two calls is named by these, and time off the CPU is not known");
+    else
         sampler.on = (strcmp(wish, "timer") != 0 && choose_perf()) || (strcmp(wish, "perf") != 0 && choose_timer());
     atomic_store(&recorder.sample_period_ns, sampler.on ? sampler.period_ns : 0);
 }
@@ -349,7 +352,8 @@ static bool change_period(struct sampler_thread *s)
 static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (!s->samples.page || recorder.options.rate_hz > 0 || !sampler_switching_changed(&s->switching, now_ns))
+    if (!s->samples.page || recorder.options.rate_hz != RATE_CALIBRATED ||
+        !sampler_switching_changed(&s->switching, now_ns))
         return;
     struct timespec tick = {0, 0};
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);

@@ -474,6 +474,7 @@ static int set_up(void **state)
     recorder.budget.left_bytes = INT64_MAX;
     /* unit_record_sampler_timer is this program under another name. */
     strcpy(recorder.options.sampler, strstr(program_invocation_short_name, "timer") ? "timer" : "perf");
+    recorder.options.rate_hz = RATE_CALIBRATED;
     stacks_learn_process();
     if (!unwind_init())
         return -1;
