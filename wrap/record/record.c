@@ -8,15 +8,14 @@
  * Depth counts nested calls, of which only the outermost is recorded. A call left by longjmp or by an exception never
  * reaches record_leave; it is recognised by a later call from no further in on the same stack.
  *
- * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. That
- * takes one reading of the clock, which cannot tell time in the poll from time between two polls. Where polls turn out
- * to be far apart, a second reading is made, and time that the program spent on its own work ends the interval. Sleep
- * is no work: a program that backs off between two polls waits all the same. The thread's CPU time tells the two apart.
- * Nor is offering the CPU to others (sched_yield).
+ * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. The
+ * clock is read at its begin as well, since one reading could not tell time in the poll from time between two polls,
+ * and work of the program between them ends the interval. Sleep is no work: a program that backs off between two polls
+ * waits all the same. The thread's CPU time tells the two apart. Nor is offering the CPU to others (sched_yield).
  *
- * Where polls come fast the second reading is made for some of them, which stand for the rest. A program that works
- * between them, and looks for messages now and then, may do all it has to do like that. So the interval ends when there
- * is enough of such work to be told, earlier by as much: in the records the polls come first, the work follows.
+ * A program that works for short times between polls, and looks for messages now and then, may do all it has to do like
+ * that. So the interval ends when there is enough of such work to be told, earlier by as much: in the records the polls
+ * come first, the work follows.
  *
  * When the poll after a nap succeeds, it becomes a call of its own, so that the nap, of which what the program had
  * waited for may have taken but a part, stays outside MPI.
@@ -36,13 +35,11 @@
 #include <string.h>
 
 enum {
-    POLL_SPARSE_NS = 20000,
-    POLL_WORK_NS = 10000,
-    POLL_LOOP_NS = 100, /* between polls, for the recorder and a loop around them */
+    POLL_WORK_NS = 10000, /* between two polls: has an end of its own in the records */
+    POLL_LOOP_NS = 100,   /* between polls, for the recorder and a loop around them */
     /* Work in one record: who polls for hours between pieces of it shall not fill the disk. */
     POLL_WORK_TOLD_NS = 1000000,
     POLL_WORK_LEAST = 10, /* it is told where it is more than the part of so many of the time */
-    POLL_UNTIMED = 16,    /* polls in a row, at most: each 17th is timed, and few programs do things in turns of 17 */
     /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between the two polls, and
      * polls again before that. Setting a timer alone takes 50 us in a virtual machine after work that empties caches.
      */
@@ -394,25 +391,33 @@ void record_mark(uint64_t time_ns)
         take_account(thread, time_ns, true);
 }
 
-/* `n` gaps, of which one was seen and the others were not: they are taken to be as long. Not of polls for memory to
- * change, which the program itself looks at between two of them. */
-static void add_work(struct recorder_thread *thread, uint64_t gap_ns, uint32_t n, uint64_t most_ns)
+/* Not of polls for memory to change, which the program itself looks at between two of them. */
+static void add_work(struct recorder_thread *thread, uint64_t gap_ns)
 {
-    uint64_t work_ns = gap_ns > POLL_LOOP_NS ? (gap_ns - POLL_LOOP_NS) * n : 0;
-    if (!thread->poll_has_yielded && thread->poll->call != WW_ID_Win_sync)
-        thread->poll_work_ns += work_ns < most_ns ? work_ns : most_ns;
+    if (gap_ns > POLL_LOOP_NS && !thread->poll_has_yielded && thread->poll->call != WW_ID_Win_sync)
+        thread->poll_work_ns += gap_ns - POLL_LOOP_NS;
 }
 
-/* Of a gap between two polls that are far apart: true after a nap, which is remembered. */
+/* Polls after its CPU time was read took some of it themselves. */
+static uint64_t awake_since_poll_ns(const struct recorder_thread *thread)
+{
+    uint64_t awake_ns = recorder_cpu_ns() - thread->poll_cpu_ns,
+             polled_ns = thread->poll->leave_ns - thread->poll_cpu_at_ns;
+    return awake_ns > polled_ns ? awake_ns - polled_ns : 0;
+}
+
+/* Of a gap between two polls that are far apart: true after a nap, which is remembered. Who works between polls and
+ * was off the CPU had to do without it. */
 static bool note_nap(struct recorder_thread *thread, uint64_t gap_ns, uint64_t now_ns)
 {
-    if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
+    if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || is_at_work(thread, thread->poll->leave_ns))
         return false;
-    uint64_t awake_ns = recorder_cpu_ns() - thread->poll_cpu_ns;
+    uint64_t awake_ns = awake_since_poll_ns(thread);
     if (awake_ns >= POLL_NAP_CPU_NS || awake_ns >= gap_ns / 2)
         return false;
     memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
     thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
+    thread->poll_work_since_ns += gap_ns;
     return true;
 }
 
@@ -430,25 +435,14 @@ static bool goes_on_after_work(struct recorder_thread *thread, uint64_t now_ns)
     return !ends;
 }
 
-/* Does a poll at the same place, or one that takes its turn, go on with the open interval? Where each is timed, not
- * when the program did some work of its own since the last one; a nap is remembered. */
-static __attribute__((noinline)) bool timed_poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
+/* Does a poll at the same place, or one that takes its turn, go on with the open interval? Not when the program did
+ * some work of its own since the last one; a nap is remembered. */
+static inline bool poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
 {
     uint64_t gap_ns = now_ns - thread->poll->leave_ns;
-    if (gap_ns > POLL_WORK_NS)
+    if (__builtin_expect(gap_ns > POLL_WORK_NS, 0))
         return note_nap(thread, gap_ns, now_ns);
-    add_work(thread, gap_ns, 1, gap_ns);
-    return goes_on_after_work(thread, now_ns);
-}
-
-/* ... where one stands for those before it. After a long gap the next one tells whether polls are far apart. */
-static __attribute__((noinline)) bool sampled_poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
-{
-    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
-    if (gap_ns <= POLL_SPARSE_NS)
-        add_work(thread, gap_ns, thread->poll_n_untimed, now_ns - thread->poll_sampled_ns);
-    thread->poll_sampled_ns = now_ns;
-    thread->poll_n_untimed = 0;
+    add_work(thread, gap_ns);
     return goes_on_after_work(thread, now_ns);
 }
 
@@ -460,8 +454,8 @@ static __attribute__((noinline)) struct ww_call *poll_enter(struct recorder_thre
         call->flags = WW_F_POLL;
     thread->poll_return_address = return_address;
     thread->poll_enter_ns = atomic_load_explicit(&thread->open_ns, memory_order_relaxed);
-    thread->poll_sampled_ns = thread->poll_work_since_ns = thread->poll_enter_ns;
-    thread->poll_work_ns = thread->poll_n_untimed = 0;
+    thread->poll_work_since_ns = thread->poll_enter_ns;
+    thread->poll_work_ns = 0;
     thread->poll_has_yielded = false;
     memset(thread->poll_nap, 0, sizeof thread->poll_nap);
     return call;
@@ -484,7 +478,7 @@ static __attribute__((noinline)) struct ww_call *poll_elsewhere(struct recorder_
     if (open) {
         last = (struct recorder_poll_place){thread->poll_return_address, open->call};
         uint64_t now_ns = takes_turns(thread, &place) ? recorder_now_ns() : 0;
-        if (now_ns && timed_poll_goes_on(thread, now_ns)) {
+        if (now_ns && poll_goes_on(thread, now_ns)) {
             thread->poll_guest = place;
             thread->poll_guest_ns = now_ns;
             return open;
@@ -503,12 +497,10 @@ static inline struct ww_call *poll_recorded(struct recorder_thread *thread, uint
                                             const void *return_address, const void *frame_address)
 {
     struct ww_call *open = thread->poll;
-    bool is_timed = thread->poll_is_sparse | (thread->poll_guest_ns != 0);
     thread->poll_guest_ns = 0;
-    if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
-        (__builtin_expect(!is_timed && ++thread->poll_n_untimed <= POLL_UNTIMED, 1) ||
-         (is_timed ? timed_poll_goes_on(thread, recorder_now_ns()) : sampled_poll_goes_on(thread, recorder_now_ns()))))
-        return open;
+    if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1))
+        return poll_goes_on(thread, recorder_now_ns()) ? open
+                                                       : poll_enter(thread, call_id, return_address, frame_address);
     return poll_elsewhere(thread, call_id, return_address, frame_address);
 }
 
@@ -540,9 +532,10 @@ void record_poll_failed(struct record_poll *poll)
     struct ww_call *call = poll->call;
     if (call && call != &thread->unrecorded) {
         uint64_t now_ns = recorder_now_ns();
-        if (thread->poll == call)
-            thread->poll_is_sparse = now_ns - call->leave_ns > POLL_SPARSE_NS;
-        thread->poll_cpu_ns = __builtin_expect(thread->poll_is_sparse, 0) ? recorder_cpu_ns() : 0;
+        if (__builtin_expect(now_ns - thread->poll_cpu_at_ns > POLL_NAP_MIN_NS, 0)) {
+            thread->poll_cpu_ns = recorder_cpu_ns();
+            thread->poll_cpu_at_ns = now_ns;
+        }
         call->leave_ns = now_ns;
         call->n_polls++;
         count_one(&thread->n_polls);
@@ -581,8 +574,6 @@ struct ww_call *record_poll_succeeded(struct record_poll *poll)
     struct ww_call *call = poll->call;
     struct recorder_poll_place place = {thread->poll_return_address, call->call};
     uint64_t failed_ns = call->leave_ns;
-    /* Else only the second failure in a row tells how far apart polls are, and there may be none. */
-    thread->poll_is_sparse = recorder_now_ns() - failed_ns > POLL_SPARSE_NS;
     poll_ends(thread);
     if (call->leave_ns < failed_ns && !thread->poll_guest_ns)
         return append_poll(thread, place, failed_ns, 0);

@@ -61,19 +61,16 @@ struct recorder_thread {
     struct spool events;
     /* Hot: the call being recorded. */
     unsigned depth;
-    _Atomic bool needs_accounts; /* switches may be lost, or are not recorded: the helper says so */
-    bool poll_is_sparse;
+    _Atomic bool needs_accounts;     /* switches may be lost, or are not recorded: the helper says so */
     bool told_full, samples_refused; /* the helper's */
     const void *outer_frame;
     struct ww_call *poll; /* open polling interval */
     const void *poll_return_address;
     uint64_t poll_enter_ns;
-    uint64_t poll_cpu_ns; /* the thread's CPU time at the last failure; 0 = not taken */
-    /* The program's own work between polls of the open interval, since then: estimated, as few are timed. */
+    uint64_t poll_cpu_ns, poll_cpu_at_ns; /* the thread's CPU time at a failure shortly before the last, and when */
+    /* The program's own work between polls of the open interval, since then. */
     uint64_t poll_work_ns, poll_work_since_ns;
-    uint64_t poll_sampled_ns; /* the clock was last read for others as well */
-    uint32_t poll_n_untimed;  /* polls at the place of the interval since */
-    bool poll_has_yielded;    /* since the last gap that is known: the thread offered its CPU to others */
+    bool poll_has_yielded; /* since the last poll: the thread offered its CPU to others */
     struct recorder_poll_place {
         const void *return_address;
         uint16_t call;

@@ -185,7 +185,7 @@ static struct recorder_thread *find_or_make(int32_t tid, const struct stack_boun
         /* The files of a thread that has ended are this one's from now on. */
         thread->outer_frame = NULL;
         thread->poll = NULL;
-        thread->poll_is_sparse = false;
+        thread->poll_cpu_at_ns = 0;
         if (thread->bounds.low != bounds->low || thread->bounds.high != bounds->high)
             stacks_forget_places(&thread->stacks);
         thread->bounds = *bounds;

@@ -2,7 +2,7 @@
 /*
  * Two ranks work, and look for a message after each small piece of it. Rank 1 has four times as many pieces as rank 0,
  * which then waits for its message: from the end of its own work, not from the first look that found nothing. With
- * KNOWN_TURNS each looks at two places by turns.
+ * KNOWN_TURNS each looks at two places by turns. With KNOWN_LUMPS all the work lies in each hundredth piece.
  *
  * ranks: 2
  * yield: no
@@ -22,7 +22,12 @@ static void work(int n, double *data)
 {
     /* begin pieces */
     for (int piece = 0; piece < n; piece++) {
-        for (int i = 0; i < 2000; i++)
+#ifdef KNOWN_LUMPS
+        int n_links = (piece + 1) % 100 ? 0 : 200000;
+#else
+        int n_links = 2000;
+#endif
+        for (int i = 0; i < n_links; i++)
             *data = LINK(*data);
         look(1);
 #ifdef KNOWN_TURNS
