@@ -506,28 +506,40 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
     return steps;
 }
 
-/* Each n-th call there: most gaps have the same length, or so many times that, where an instance is missing now and
- * then, as it was one of another class; or all are about as long. Out of turn may be a tenth of the instances, as when
- * the machine holds up a rank, and each of them leaves two gaps of other lengths. But not where the calls of a gap come
- * one right after another, as of a loop over neighbours: then the code may act in each turn of the loop around. */
+static double pace_mean(const struct pace *pace, double n_gaps)
+{
+    return ((double)pace->last - (double)pace->first) / n_gaps;
+}
+
+/* Most gaps have the same length, or so many times that, where an instance is missing now and then, as it was one of
+ * another class; or all are about as long. Out of turn may be a tenth of the instances, as when the machine holds up a
+ * rank, and each of them leaves two gaps of other lengths. */
+static uint32_t pace_every(const struct pace *pace, double n_gaps)
+{
+    double mean = pace_mean(pace, n_gaps), variance = pace->gaps_square / n_gaps - mean * mean;
+    for (int i = 0; i < GAPS_KEPT; i++) {
+        uint32_t n_multiples = 0, length = pace->gaps[i].length;
+        for (int k = 0; k < GAPS_KEPT && length; k++)
+            n_multiples += pace->gaps[k].length % length == 0 ? pace->gaps[k].n : 0;
+        if (length > 1 && 2 * pace->gaps[i].n > n_gaps && n_multiples >= (1 - 2 * (1 - MOST_SHARE)) * n_gaps)
+            return length;
+    }
+    return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;
+}
+
+/* Each n-th call there. Where the loop around the call, as one over neighbours, is left from one instance to the next,
+ * several calls are one step, and rounds of that loop count instead. It may be left and entered again without a call in
+ * between. So nothing is said where the calls of a gap come one right after another. */
 static uint32_t class_every(const struct path_class *class)
 {
     if (class->n_apart < EVERY_INSTANCES)
         return 0;
-    double n_gaps = (double)(class->n_apart - 1), mean = ((double)class->last - (double)class->first) / n_gaps;
-    double variance = class->gaps_square / n_gaps - mean * mean;
+    double n_gaps = (double)(class->n_apart - 1);
+    if (2 * class->n_left > n_gaps)
+        return pace_every(&class->rounds, n_gaps);
     bool is_last_short = class->even_gaps_ns < TOGETHER_LEAST * class->gaps_ns;
-    bool is_last_long = class->even_gaps_ns > TOGETHER_MOST * mean * class->gaps_ns;
-    if (is_last_short || is_last_long)
-        return 0;
-    for (int i = 0; i < GAPS_KEPT; i++) {
-        uint32_t n_multiples = 0, length = class->gaps[i].length;
-        for (int k = 0; k < GAPS_KEPT && length; k++)
-            n_multiples += class->gaps[k].length % length == 0 ? class->gaps[k].n : 0;
-        if (length > 1 && 2 * class->gaps[i].n > n_gaps && n_multiples >= (1 - 2 * (1 - MOST_SHARE)) * n_gaps)
-            return length;
-    }
-    return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;
+    bool is_last_long = class->even_gaps_ns > TOGETHER_MOST * pace_mean(&class->calls, n_gaps) * class->gaps_ns;
+    return is_last_short || is_last_long ? 0 : pace_every(&class->calls, n_gaps);
 }
 
 /* The distance that a path of one would have had from the other, and how far it might have been. */

@@ -243,18 +243,27 @@ static void gaps_add(struct gap *gaps, uint32_t length)
         gaps[i].n--;
 }
 
+/* Returns the gap. */
+static double pace_add(struct pace *pace, uint32_t number)
+{
+    double gap = (double)number - (double)pace->last;
+    pace->gaps_square += gap * gap;
+    pace->last = number;
+    if (gap > 0)
+        gaps_add(pace->gaps, (uint32_t)gap);
+    return gap;
+}
+
 /* From the instance before, which was apart in time, and at another call. */
 static void when_add_gap(struct path_class *class, const struct instance *instance)
 {
-    double gap = (double)instance->number - (double)class->last;
+    double gap = pace_add(&class->calls, instance->number);
     uint64_t begin_ns = instance->first_ns, ended_ns = class->latest.end_ns;
-    class->gaps_square += gap * gap;
     if (gap > 0 && begin_ns > ended_ns) {
         class->gaps_ns += (double)(begin_ns - ended_ns);
         class->even_gaps_ns += gap * (double)instance->since_ns;
     }
-    if (gap > 0)
-        gaps_add(class->gaps, (uint32_t)gap);
+    class->n_left += pace_add(&class->rounds, instance->round) > 0;
 }
 
 static void when_add_together(struct path_class *class, const struct instance *instance)
@@ -262,12 +271,12 @@ static void when_add_together(struct path_class *class, const struct instance *i
     struct together *latest = &class->latest;
     uint64_t begin_ns = instance->first_ns, end_ns = begin_ns + (uint64_t)instance->longest_ns;
     if (begin_ns >= latest->end_ns || end_ns <= latest->begin_ns) {
-        bool is_first = !class->n_apart, is_another = is_first || instance->number != class->last;
-        if (is_first)
-            class->first = instance->number;
-        else if (is_another)
+        bool is_first = !class->n_apart, is_another = is_first || instance->number != class->calls.last;
+        if (is_first) {
+            class->calls.first = class->calls.last = instance->number;
+            class->rounds.first = class->rounds.last = instance->round;
+        } else if (is_another)
             when_add_gap(class, instance);
-        class->last = instance->number;
         class->n_apart += is_another;
         *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};
     }

@@ -66,6 +66,7 @@ struct instance {
     double in_one_go_ns; /* as of those together */
     uint32_t n_waits;
     uint32_t number;     /* of the call, as the first of those who waited counts its own there */
+    uint32_t round;      /* likewise, as the loop around it is counted (sink.h) */
     uint64_t since_ns;   /* of that call (sink.h) */
     uint64_t lead_ns;    /* of the longest wait: how long before it both sides last met, or the call was last made */
     struct sparse terms; /* of all paths but the heaviest */
@@ -86,21 +87,29 @@ struct late_rank {
     struct when_parts when;
 };
 
+/* Of numbers in the order in which they came: the first and the last, the sum of the squares of the gaps between, and
+ * the most frequent gaps; their n may be too small where there are more. */
+struct pace {
+    uint32_t first, last;
+    double gaps_square;
+    struct gap {
+        uint32_t length, n;
+    } gaps[GAPS_KEPT];
+};
+
 struct path_class {
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
     struct when_parts when_parts;
     /* Of it, what the program's code explains: without the machine and what passes in MPI. */
     struct when_parts code_parts;
-    /* Of instances that do not overlap in time: how many, the numbers of the first and the last call, and the sum of
-     * the squares of the gaps between. How long the gaps lasted, and how long they would have, had all calls in them
-     * been as far apart as the last two. */
+    /* Of instances that do not overlap in time: how many, and how far apart, in calls and in rounds of the loop around
+     * them. How long the gaps lasted, and how long they would have, had all calls in them been as far apart as the last
+     * two. In so many gaps that loop was left. */
     uint64_t n_apart;
-    uint32_t first, last;
-    double gaps_square, gaps_ns, even_gaps_ns;
-    struct gap {
-        uint32_t length, n;
-    } gaps[GAPS_KEPT];               /* the most frequent; n may be too small where there are more */
+    struct pace calls, rounds;
+    double gaps_ns, even_gaps_ns;
+    uint32_t n_left;
     struct together latest, longest; /* by waiting_ns */
     struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
     uint32_t n_late;

@@ -163,6 +163,7 @@ static struct occurrence *occurrence_make(struct occurrences *occurrences, const
                                       .instance = {.site = wait->site,
                                                    .kind = wait->kind,
                                                    .number = wait->number,
+                                                   .round = wait->round,
                                                    .since_ns = wait->since_ns,
                                                    .first_ns = UINT64_MAX,
                                                    .terms = before->terms,

@@ -17,13 +17,16 @@ void replay_begin(struct replay *replay)
     replay->clock_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
     replay->off_step = steps_put(replay->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
     replay->lanes = memory_lines(trace->n_locations + 1, sizeof *replay->lanes);
+    replay->left = memory_lines(trace->n_locations + 1, sizeof *replay->left);
     replay->ranks = memory_lines(trace->n_ranks + 1, sizeof *replay->ranks);
     replay->origin = history_origin(&replay->links->history, trace->start_ns);
     replay->relays.floor_ns = evidence_floor_ns(trace);
+    rounds_begin(&replay->rounds, replay->sites);
     for (uint32_t lane = 0; lane < trace->n_locations; lane++)
         replay->lanes[lane] = (struct queue_of_calls){.rank = trace->locations[lane].rank,
                                                       .is_main = trace->locations[lane].thread == 0,
                                                       .tip = mark_hold(replay->origin),
+                                                      .last_site = TRACE_NONE,
                                                       .now_ns = trace->start_ns};
 }
 
@@ -31,8 +34,10 @@ void replay_release(struct replay *replay)
 {
     for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
         polling_release(&replay->lanes[lane].polling);
-    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
+    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++) {
         vec_release(&replay->lanes[lane].calls);
+        vec_release(&replay->left[lane].n);
+    }
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
         sparse_release(&replay->ranks[rank].atoms);
         sparse_release(&replay->ranks[rank].counts);
@@ -47,8 +52,10 @@ void replay_release(struct replay *replay)
         free(call);
     }
     relays_release(&replay->relays);
+    rounds_release(&replay->rounds);
     vec_release(&replay->found);
     vec_free(replay->lanes);
+    vec_free(replay->left);
     vec_free(replay->ranks);
 }
 
@@ -256,6 +263,28 @@ static void lane_tell(const struct replay *replay, const struct queue_of_calls *
         replay->times.spent(replay->times.context, lane_number(replay, lane), from_ns, to_ns, terms, n);
 }
 
+/* Those are left that are around the call before, and not around this one. */
+static void lane_leave_loops(struct replay *replay, struct queue_of_calls *lane, uint32_t site)
+{
+    const uint32_t *left;
+    bool may_leave = lane->last_site != TRACE_NONE && lane->last_site != site;
+    size_t n = may_leave ? rounds_left(&replay->rounds, lane->last_site, site, &left) : 0;
+    struct loops_left *loops = &replay->left[lane_number(replay, lane)];
+    for (size_t i = 0; i < n; i++) {
+        if (left[i] >= loops->n.n)
+            vec_resize(&loops->n, (size_t)left[i] + 1);
+        loops->n.at[left[i]]++;
+    }
+    lane->last_site = site;
+}
+
+static uint32_t lane_round(const struct replay *replay, const struct queue_of_calls *lane, uint32_t site)
+{
+    const struct loops_left *loops = &replay->left[lane_number(replay, lane)];
+    uint32_t innermost = rounds_innermost(&replay->rounds, site);
+    return innermost < loops->n.n ? loops->n.at[innermost] : 0;
+}
+
 static void lane_count_call(struct queue_of_calls *lane, const struct call *call)
 {
     if (call->site >= lane->calls.n)
@@ -294,8 +323,10 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         polling_add_point(&lane->polling, replay->links, call->point, call->mark);
     else if (call->point)
         point_set(replay->links, call->point, call->mark);
-    if (!lane->polling.mark)
+    if (!lane->polling.mark) {
+        lane_leave_loops(replay, lane, call->site);
         lane_count_call(lane, call);
+    }
     if (begins_polling)
         polling_begin(&lane->polling, mark_hold(call->mark), call->site);
     call->is_entered = true;
@@ -514,6 +545,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     struct wait wait = {.rank = lane->rank,
                         .site = site,
                         .number = lane->calls.at[site].n,
+                        .round = lane_round(replay, lane, site),
                         .since_ns = lane->calls.at[site].since_ns,
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,

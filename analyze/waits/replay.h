@@ -12,6 +12,7 @@
  */
 #pragma once
 #include "analyze/result/result.h"
+#include "analyze/steps/rounds.h"
 #include "analyze/waits/absences.h"
 #include "analyze/waits/call_steps.h"
 #include "analyze/waits/matching.h"
@@ -114,6 +115,11 @@ struct calls_at_site {
     uint64_t enter_ns, since_ns;
 };
 
+/* Of a location: how often it has left each loop (rounds.h). */
+struct loops_left {
+    VEC(uint32_t) n;
+};
+
 /* Two lines of the cache: with many locations each call is another one's. */
 struct queue_of_calls {
     _Alignas(CACHE_LINE) uint32_t rank;
@@ -126,6 +132,7 @@ struct queue_of_calls {
     uint64_t now_ns;
     struct sleepers *asleep_on;
     VEC(struct calls_at_site) calls; /* by site */
+    uint32_t last_site;              /* TRACE_NONE */
     struct polling polling;
 };
 
@@ -141,8 +148,10 @@ struct replay {
     struct time_sink times;
     const struct sites *sites;
     const struct call_steps *call_steps;
+    struct rounds rounds;
     uint32_t thread_start_step, clock_step, off_step; /* as WHAT_START, WHAT_CLOCK, WHAT_OFF */
     struct queue_of_calls *lanes;                     /* by location */
+    struct loops_left *left;                          /* likewise */
     struct rank_time *ranks;
     struct call *spare;
     size_t n_queued;

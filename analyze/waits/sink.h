@@ -14,6 +14,7 @@ struct wait {
     uint32_t rank, site;
     enum wait_kind kind;
     uint32_t number;   /* it is the rank's n-th call there, waited or not; polls until something is found are one */
+    uint32_t round;    /* so often the innermost loop around the call had been left, for other calls */
     uint64_t since_ns; /* that call was entered so long after the one before there; 0: it is the first */
     bool is_inferred;  /* no record says what released it, only times do */
     uint64_t begin_ns, dur_ns;
