@@ -24,10 +24,11 @@ enum { MAX_SIDE = 2000 };
 
 /* What is known of a place of this routine beyond what everybody sees. */
 struct kin {
-    uint32_t place;
+    uint32_t place, loop;
     uint32_t file, head_line;
     uint64_t origin;
     uint32_t routine_line; /* where the routine in whose source the loop stands is declared */
+    uint32_t n_loops;      /* as in a key */
 };
 
 struct maker {
@@ -154,7 +155,7 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
     place->routine_address = routine->routine_address;
     place->address = m->c->graph->blocks.at[m->c->loops->at[loop].head].lo;
     uint32_t routine_line = m->unit != NULL && s->scope != SCOPE_NONE ? m->unit->scopes.at[s->scope].line : 0;
-    *vec_push(&m->kin) = (struct kin){place->id, s->file, s->head_line, s->origin, routine_line};
+    *vec_push(&m->kin) = (struct kin){place->id, loop, s->file, s->head_line, s->origin, routine_line, 1};
     return place->id;
 }
 
@@ -270,6 +271,46 @@ void place_settle(struct code *code, struct module *module, struct code_place *p
         first->routine = without_arguments(&code->arena, first->routine);
 }
 
+static bool is_around(const struct maker *m, uint32_t place, uint32_t inner)
+{
+    while (inner != CODE_NONE && inner != place)
+        inner = place_at(m, inner)->parent;
+    return inner == place;
+}
+
+/* True when whatever closes the outer loop lies in the inner one. */
+static bool closes_within(const struct maker *m, uint32_t outer, uint32_t inner)
+{
+    const struct cfg *cfg = &m->c->graph->cfg;
+    uint32_t head = m->c->loops->at[outer].head;
+    for (uint32_t e = cfg->in_at[head]; e < cfg->in_at[head + 1]; e++) {
+        uint32_t from = cfg->edges.at[cfg->in[e]].from;
+        if (cfg_loop_contains(m->c->loops, outer, from) && !cfg_loop_contains(m->c->loops, inner, from))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Where the test of an inner loop goes on with the outer one, that has no closing line of its own, but the line on
+ * which the inner one begins. Two ways to go round in one loop close where both of them end.
+ */
+static bool has_lost_line(const struct maker *m, const struct kin *outer, const struct kin *inner)
+{
+    const struct loop_source *around = &m->sources[outer->loop], *s = &m->sources[inner->loop];
+    return same_source(outer, s) && outer->head_line == s->head_line && s->line_first == s->head_line &&
+           around->line_first < s->line_first && is_around(m, outer->place, inner->place) &&
+           closes_within(m, outer->loop, inner->loop);
+}
+
+static void count_loops(struct maker *m)
+{
+    for (size_t i = m->kin.n; i-- > 0;)
+        for (size_t k = i; k-- > 0;)
+            if (m->kin.at[k].n_loops <= m->kin.at[i].n_loops && has_lost_line(m, &m->kin.at[k], &m->kin.at[i]))
+                m->kin.at[k].n_loops = m->kin.at[i].n_loops + 1;
+}
+
 static void settle_all(struct maker *m, uint32_t routine_scope)
 {
     struct source_key key = {.file = INTERN_NONE};
@@ -277,10 +318,11 @@ static void settle_all(struct maker *m, uint32_t routine_scope)
         const struct scope *s = &m->unit->scopes.at[routine_scope];
         key = (struct source_key){.file = s->file, .line = s->line};
     }
+    count_loops(m);
     place_settle(m->code, m->module, place_at(m, m->routine_place), key);
     for (size_t i = 0; i < m->kin.n; i++) {
         const struct kin *kin = &m->kin.at[i];
-        key = (struct source_key){kin->file, kin->head_line, kin->routine_line, true};
+        key = (struct source_key){kin->file, kin->head_line, kin->routine_line, kin->n_loops};
         place_settle(m->code, m->module, place_at(m, kin->place), key);
     }
 }

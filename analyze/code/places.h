@@ -9,7 +9,8 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
                       const struct loop_context *context, struct arena *scratch, uint32_t *routine_place);
 /* What copies of one place in several routines have in common. */
 struct source_key {
-    uint32_t file, line, routine_line, is_loop;
+    uint32_t file, line, routine_line;
+    uint32_t n_loops; /* 0: it is none; itself, and one in the other below it, those that close on the same line */
 };
 /* Makes the place a copy of the one that has this key already, if any has. */
 void place_settle(struct code *code, struct module *module, struct code_place *place, struct source_key key);

@@ -241,7 +241,7 @@ static void test_fortran(void **state)
     (void)state;
 #ifdef HAVE_FORTRAN
     unsigned n_bad = 0;
-    static const char *const programs[] = {"f90-O0", "f90-O1", "f90-O2", "f90-O3", "f90-lto"};
+    static const char *const programs[] = {"f90-O0", "f90-O1", "f90-O2", "f90-O3", "f90-Os", "f90-lto"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         n_bad += check_program(programs[i], "shapes.f90");
     assert_int_equal(n_bad, 0);
