@@ -287,6 +287,12 @@ static int when_rank_compare(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
+/* Ranks may wait at one call for the sender of a message now and for the receiver of another one then. */
+static bool is_at_first_call(const struct analysis *analysis, const struct cause *cause, uint32_t site)
+{
+    return analysis->sites[cause->sites[site].site].frame == analysis->sites[cause->sites[0].site].frame;
+}
+
 /* Regularly, if most of what is felt at its first call comes with one class; and most of the times: where ranks wait at
  * that call for two reasons by turns, as for a message and then for all to have come, each class has every second. */
 static void cause_set_every(const struct writer *writer, struct cause *cause)
@@ -295,7 +301,7 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
     const struct sparse *classes = &writer->sums->waiting.classes;
     double n_instances = 0;
     for (uint32_t i = 0; i < cause->n_sites; i++)
-        if (analysis->sites[cause->sites[i].site].frame == analysis->sites[cause->sites[0].site].frame)
+        if (is_at_first_call(analysis, cause, i))
             n_instances += (double)cause->sites[i].n_instances;
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
         uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
@@ -303,6 +309,16 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
         if (site == cause->sites[0].site && classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns &&
             (double)found->n_instances >= REGULAR_SHARE * n_instances)
             cause->every = found->when.every;
+    }
+}
+
+static void cause_count_when(const struct writer *writer, struct cause *cause)
+{
+    const struct causes_input *input = writer->causes->input;
+    for (uint32_t i = 0; i < cause->n_sites; i++) {
+        const struct site_classes *site = &input->classes->sites.at[input->measures->site_order[cause->sites[i].site]];
+        for (uint32_t part = 0; part < WHEN_PARTS && is_at_first_call(input->analysis, cause, i); part++)
+            cause->when_n[part] += site->parts_n[part];
     }
 }
 
@@ -684,9 +700,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);
     cause_set_every(writer, cause);
     cause_set_stall(writer, cause);
-    const struct causes_input *input = writer->causes->input;
-    for (uint32_t part = 0; part < WHEN_PARTS && cause->n_sites; part++)
-        cause->when_n[part] = input->classes->sites.at[input->measures->site_order[cause->sites[0].site]].parts_n[part];
+    cause_count_when(writer, cause);
     cause_set_other_side(writer->causes, sums, cause);
     cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);

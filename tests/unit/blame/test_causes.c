@@ -240,6 +240,10 @@ static void two_waits_of_one_call_are_no_rhythm(void **state)
     assert_int_equal(cause->n_sites, 2);
     assert_int_equal(scene_site(scene, WAIT_ICOLL)->classes[0].when.every, 2);
     assert_int_equal(cause->every, 0);
+    double n_calls = 0;
+    for (int part = 0; part < WHEN_PARTS; part++)
+        n_calls += cause->when_n[part];
+    assert_float_equal(n_calls, cause->sites[0].n_instances + cause->sites[1].n_instances, 1e-6);
     scene_free(scene);
 }
 
