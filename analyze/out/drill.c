@@ -3,6 +3,7 @@
 #include "analyze/out/drill.h"
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
+#include "analyze/out/brief.h"
 #include "analyze/out/explain.h"
 #include <math.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
             page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,
                            arena_printf(&drill->arena,
                                         "decided in %s(), with the part of the difference in instructions:",
-                                        label_brief(&drill->arena, parting->routine)));
+                                        brief_text(&drill->arena, parting->routine)));
         page_paragraph(&drill->page, DRILL_HANG, DRILL_DEEP,
                        arena_printf(&drill->arena, "%s   %s", amount_share(parting->share).text,
                                     explain_parting(&drill->arena, parting, "the others")));

@@ -2,6 +2,7 @@
 #include "analyze/out/explain.h"
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
+#include "analyze/out/brief.h"
 #include "analyze/out/ending.h"
 #include <math.h>
 #include <stdlib.h>
@@ -563,7 +564,7 @@ static const char *parting_loop(struct arena *arena, const struct parting *parti
 {
     const char *lines = parting_lines(arena, parting);
     return lines ? arena_printf(arena, "loop %s", lines)
-                 : arena_printf(arena, "a loop in %s()", label_brief(arena, parting->routine));
+                 : arena_printf(arena, "a loop in %s()", brief_text(arena, parting->routine));
 }
 
 /* "never", "always", "89 %" */
@@ -606,7 +607,7 @@ static const char *how_often_each(struct arena *arena, const struct parting *par
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others)
 {
     const char *where = parting_lines(arena, parting);
-    const char *routine = parting->routine ? label_brief(arena, parting->routine) : NULL;
+    const char *routine = parting->routine ? brief_text(arena, parting->routine) : NULL;
     const char *times = factor_of_each(arena, parting->late_least, parting->late, parting->late_most, parting->others);
     switch (parting->kind) {
     case PARTING_TRIPS:

@@ -2,7 +2,7 @@
 #include "analyze/out/label.h"
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
-#include <ctype.h>
+#include "analyze/out/brief.h"
 #include <string.h>
 
 /* The last n components of a path. */
@@ -52,10 +52,38 @@ const char *label_lines(const struct label_book *book, const char *file, uint32_
     return arena_printf(book->arena, "%s:%u-%u", name, first, last);
 }
 
+static const char *brief_if_asked(const struct label_book *book, const char *text)
+{
+    return book->short_names ? brief_text(book->arena, text) : text;
+}
+
+static const char *with_parentheses(struct arena *arena, const char *name)
+{
+    return arena_printf(arena, "%s%s", name, brief_has_parentheses(name) ? "" : "()");
+}
+
 const char *label_routine(const struct label_book *book, const char *routine)
 {
-    bool has_parentheses = strchr(routine, '(');
-    return arena_printf(book->arena, "%s%s", routine, has_parentheses ? "" : "()");
+    return with_parentheses(book->arena, brief_if_asked(book, routine));
+}
+
+/* Without lines, routines that read the same when they are brief keep what tells them apart. */
+static const char *routine_apart(const struct label_book *book, const char *routine)
+{
+    const struct analysis *analysis = book->analysis;
+    const char *brief = brief_text(book->arena, routine);
+    bool is_shorter = strcmp(brief, routine) != 0;
+    size_t n_common = strcspn(routine, "<");
+    VEC(const char *) others = {0};
+    for (uint32_t i = 0; is_shorter && i < analysis->n_steps; i++) {
+        const char *other = analysis->steps[i].file ? NULL : analysis->steps[i].routine;
+        if (other && !strncmp(other, routine, n_common) && strcmp(other, routine) &&
+            !strcmp(brief_text(book->arena, other), brief))
+            *vec_push(&others) = other;
+    }
+    const char *text = others.n ? brief_apart(book->arena, routine, others.at, others.n) : brief;
+    vec_release(&others);
+    return text;
 }
 
 /* "relax()+0x1c in libfoo.so": what is left to say without debug information. */
@@ -63,7 +91,8 @@ static const char *label_offset(const struct label_book *book, const struct step
 {
     struct code *code = book->analysis->code;
     const struct code_place *place = code && step->place != CODE_NONE ? code_place(code, step->place) : NULL;
-    const char *routine = label_routine(book, step->routine);
+    const char *name = book->short_names ? routine_apart(book, step->routine) : step->routine;
+    const char *routine = with_parentheses(book->arena, name);
     const struct trace *trace = book->analysis->trace;
     if (!place || place->module >= trace->n_modules)
         return routine;
@@ -84,7 +113,7 @@ static const char *label_place(const struct label_book *book, const struct step 
         return arena_printf(book->arena, "%s %s", step->routine, lines);
     }
     if (!step->file && !step->routine)
-        return step->label ? step->label : "unknown code";
+        return step->label ? brief_if_asked(book, step->label) : "unknown code";
     if (!step->file)
         return arena_printf(book->arena, "%s%s", step->is_loop ? "loop at " : "", label_offset(book, step));
     const char *lines = label_lines(book, step->file, step->line_first, step->line_last);
@@ -114,51 +143,11 @@ static const char *state_prefix(enum step_state state)
     return "";
 }
 
-/* Length of the template arguments that `text` begins with, brackets included; 0 when they are not whole. */
-static size_t arguments_length(const char *text)
-{
-    size_t depth = 0;
-    for (size_t n = 0; text[n]; n++) {
-        depth += text[n] == '<';
-        depth -= text[n] == '>' && text[n - 1] != '-';
-        if (!depth)
-            return n + 1;
-    }
-    return 0;
-}
-
-/* Not an arrow between routines, nor the name of an operator. */
-static bool begins_arguments(const char *text, const char *at)
-{
-    static const char word[] = "operator";
-    size_t n = strlen(word);
-    return *at == '<' && at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_') &&
-           ((size_t)(at - text) < n || strncmp(at - n, word, n) != 0);
-}
-
-const char *label_brief(struct arena *arena, const char *text)
-{
-    enum { LONG_ARGUMENTS = 24 };
-    static const char left_out[] = "<...>";
-    if (!strchr(text, '<'))
-        return text;
-    char *brief = arena_alloc(arena, strlen(text) + 1), *end = brief;
-    for (const char *from = text; *from;) {
-        size_t n = begins_arguments(text, from) ? arguments_length(from) : 0;
-        bool is_long = n > LONG_ARGUMENTS;
-        size_t n_copied = is_long ? strlen(left_out) : n ? n : 1;
-        memcpy(end, is_long ? left_out : from, n_copied);
-        end += n_copied;
-        from += n ? n : 1;
-    }
-    return brief;
-}
-
 /* The place, and which named code it serves where it has no name. */
 static const char *label_place_below(const struct label_book *book, const struct step *step)
 {
     const char *place = label_place(book, step);
-    return step->below ? arena_printf(book->arena, "%s, below %s%s", place, step->below,
+    return step->below ? arena_printf(book->arena, "%s, below %s%s", place, brief_if_asked(book, step->below),
                                       step->is_below_others ? " and others" : "")
                        : place;
 }
@@ -175,7 +164,7 @@ static const char *step_text(const struct label_book *book, uint32_t index,
     if (step->call_file)
         text = arena_printf(book->arena, "%s, called at %s", text,
                             label_lines(book, step->call_file, step->call_line, step->call_line));
-    return book->short_names ? label_brief(book->arena, text) : text;
+    return text;
 }
 
 const char *label_step(const struct label_book *book, uint32_t step)
@@ -279,7 +268,7 @@ const char *label_cause(const struct label_book *book, uint32_t number)
     const char *text = label_entered(book, cause->step, cause->node);
     if (n_levels)
         text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, cause->node, n_levels));
-    return book->short_names ? label_brief(book->arena, text) : text;
+    return text;
 }
 
 const char *label_site(const struct label_book *book, uint32_t index)
@@ -294,7 +283,7 @@ const char *label_site(const struct label_book *book, uint32_t index)
         text = arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
     if (site->through)
         text = arena_printf(book->arena, "%s, through %s", text, site->through);
-    return book->short_names ? label_brief(book->arena, text) : text;
+    return brief_if_asked(book, text);
 }
 
 const char *label_kind_words(enum cause_kind kind)

@@ -16,8 +16,6 @@ const char *label_base_name(const char *path);
 const char *label_lines(const struct label_book *book, const char *file, uint32_t first, uint32_t last);
 /* "relax()": with parentheses unless the name has some. */
 const char *label_routine(const struct label_book *book, const char *routine);
-/* "solve<...>": without template arguments that take more room than they are worth. */
-const char *label_brief(struct arena *arena, const char *text);
 /* "loop jacobi.c:58-63 in relax()"; without debug information "loop at relax()+0x1c in libfoo.so". */
 const char *label_step(const struct label_book *book, uint32_t step);
 /* The same after "most of it": "in loop a.c:5-7", "inside MPI_Waitall b.c:9". */

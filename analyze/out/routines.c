@@ -5,6 +5,7 @@
  */
 #include "analyze/out/routines.h"
 #include "analyze/out/amount.h"
+#include "analyze/out/brief.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
@@ -61,7 +62,7 @@ const char *const *routines_names(const struct label_book *book, const struct pr
     bool *is_shared = arena_array(book->arena, bool, n + 1); /* by brief name */
     struct intern briefs = {0};
     for (uint32_t i = 0; i < n; i++) {
-        names[i] = label_brief(book->arena, profile->routines[i].name);
+        names[i] = brief_text(book->arena, profile->routines[i].name);
         uint32_t brief = brief_of[i] = intern_text(&briefs, names[i]);
         first[brief] = first[brief] ? first[brief] : i + 1;
         is_shared[brief] |= strcmp(profile->routines[i].name, profile->routines[first[brief] - 1].name) != 0;
@@ -168,7 +169,7 @@ static bool ends_as(const char *name, const char *wanted)
 /* As it is, or as it is shown. */
 static bool name_fits(struct arena *arena, const char *name, const char *wanted)
 {
-    return ends_as(name, wanted) || ends_as(label_brief(arena, name), wanted);
+    return ends_as(name, wanted) || ends_as(brief_text(arena, name), wanted);
 }
 
 static int no_such_routine(const char *name)

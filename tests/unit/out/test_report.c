@@ -293,6 +293,42 @@ static void long_template_arguments_are_left_out(void **state)
     free(text);
 }
 
+/* Without lines, what differs in the arguments of two routines is all that tells them apart. */
+static void arguments_that_tell_routines_apart_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct report_options wide = usual, whole = usual;
+    wide.width = whole.width = 200;
+    wide.all = true;
+    whole.full_paths = true;
+    f->steps[0].file = NULL;
+    f->steps[0].routine = "std::_Function_handler<void (Block&), main::{lambda(Block&)#1}>::_M_invoke";
+    f->steps[1] = f->steps[0];
+    f->steps[1].routine = "std::_Function_handler<void (Block&), main::{lambda(Block&)#2}>::_M_invoke";
+    char *text = printed(f, &wide);
+    expect_in(text, "loop at std::_Function_handler<..., main::{lambda(Block&)#1}>::_M_invoke()");
+    expect_in(text, "loop at std::_Function_handler<..., main::{lambda(Block&)#2}>::_M_invoke()");
+    free(text);
+    f->steps[1].routine = "std::_Function_handler<void (Block&), main::{lambda(Block&)#1}>::_M_manager";
+    text = printed(f, &wide);
+    expect_in(text, "loop at std::_Function_handler<...>::_M_invoke()");
+    expect_in(text, "loop at std::_Function_handler<...>::_M_manager()");
+    free(text);
+    f->steps[0].routine = "pairs<std::vector<double, std::allocator<double> >, 4, (Rule)1, true>";
+    f->steps[1].routine = "pairs<std::vector<float, std::allocator<float> >, 4, (Rule)2, true>";
+    text = printed(f, &wide);
+    expect_in(text, "loop at pairs<std::vector<double, std::allocator<double> >, ...>()");
+    free(text);
+    f->steps[1].routine = "pairs<std::list<double, std::allocator<double> >, 4, (Rule)1, true>";
+    text = printed(f, &wide);
+    expect_in(text, "loop at pairs<std::vector<...>, ...>()");
+    expect_in(text, "loop at pairs<std::list<...>, ...>()");
+    free(text);
+    text = printed(f, &whole);
+    expect_in(text, "loop at pairs<std::vector<double, std::allocator<double> >, 4, (Rule)1, true>()");
+    free(text);
+}
+
 static void one_rank_and_no_wait_are_said(void **state)
 {
     struct fixture *f = *state;
@@ -746,6 +782,7 @@ int main(void)
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
         WITH_FIXTURE(long_template_arguments_are_left_out),
+        WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(a_machine_that_has_most_of_the_waiting_is_said_first),
         WITH_FIXTURE(who_fell_silent_first_is_said),
