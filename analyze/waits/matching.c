@@ -395,6 +395,19 @@ static uint32_t comm_n_ended(const struct gatherings *gatherings, uint32_t comm,
     return n_ended;
 }
 
+/* To make, copy or free an intercommunicator takes both groups; what moves data there goes from one to the other. */
+static uint32_t n_of_first_group(const struct trace *trace, const struct gather_call *call)
+{
+    bool moves_data = call->class == WW_COLLECTIVE || call->class == WW_ICOLLECTIVE;
+    const struct trace_comm *comm = moves_data && call->comm < trace->n_comms ? &trace->comms[call->comm] : NULL;
+    return comm && comm->n_remote ? comm->n : 0;
+}
+
+bool gathering_needs(const struct gathering *gathering, uint32_t index, uint32_t other)
+{
+    return !gathering->n_first || (index < gathering->n_first) != (other < gathering->n_first);
+}
+
 static struct gathering *gathering_make(struct gatherings *gatherings, const struct gather_call *call)
 {
     uint32_t n = gather_comm_size(gatherings->trace, call->comm);
@@ -403,6 +416,7 @@ static struct gathering *gathering_make(struct gatherings *gatherings, const str
     vec_grow((void **)&gathering, &cap, 1, sizeof *gathering);
     *gathering = (struct gathering){.comm = call->comm,
                                     .n = n,
+                                    .n_first = n_of_first_group(gatherings->trace, call),
                                     .n_absent = comm_n_ended(gatherings, call->comm, n),
                                     .holds = 1,
                                     .class = call->class,
@@ -528,8 +542,9 @@ struct gathering *gatherings_join(struct gatherings *gatherings, const struct ga
     struct gathering *gathering = space_next(gatherings, space, *index, call);
     if (!gathering || gathering->is_complete)
         return NULL;
-    if (call->root < gathering->n)
-        gathering->root = call->root;
+    uint32_t root = call->root + (*index < gathering->n_first ? gathering->n_first : 0);
+    if (call->root != TRACE_NONE && root < gathering->n)
+        gathering->root = root;
     gathering->points[(*index)] = point_hold(point);
     gathering->n_joined++;
     struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];

@@ -94,6 +94,7 @@ struct gathering {
     bool is_complete;
     enum ww_class class; /* of the call, e.g. WW_COMM_CREATE */
     enum ww_coll coll;
+    uint32_t n_first;         /* members of the first of two groups that wait for each other; 0: all for all */
     uint32_t root;            /* index of the root; TRACE_NONE */
     uint32_t last;            /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
     struct point **points;    /* by index: when it came, held; NULL = not yet */
@@ -121,7 +122,7 @@ struct gather_call {
     enum gather_space space;
     enum ww_class class;
     enum ww_coll coll;
-    uint32_t root; /* rank in the communicator; TRACE_NONE */
+    uint32_t root; /* rank in the communicator, of the other group where there are two; TRACE_NONE */
 };
 
 void gatherings_begin(struct gatherings *gatherings, const struct trace *trace, struct links *links);
@@ -146,5 +147,7 @@ void gathering_free(struct gatherings *gatherings, struct gathering *gathering);
 /* World ranks of the communicator's n members (both sides of an intercommunicator). */
 uint32_t gather_comm_size(const struct trace *trace, uint32_t comm);
 uint32_t gather_comm_rank(const struct trace *trace, uint32_t comm, uint32_t index);
+/* False of two members of one group, where the operation is one of two groups. */
+bool gathering_needs(const struct gathering *gathering, uint32_t index, uint32_t other);
 /* Which of its members a rank is; TRACE_NONE. */
 uint32_t gathering_member(const struct gatherings *gatherings, const struct gathering *gathering, uint32_t rank);

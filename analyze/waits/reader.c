@@ -525,12 +525,11 @@ struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gath
 static struct gather_call coll_of_event(const struct reader *reader, const struct event *event, enum ww_class class,
                                         enum gather_space space)
 {
-    bool is_inter = event->comm < reader->trace->n_comms && reader->trace->comms[event->comm].n_remote;
     return (struct gather_call){.comm = event->comm < reader->trace->n_comms ? event->comm : TRACE_NONE,
                                 .space = space,
                                 .class = class,
                                 .coll = (enum ww_coll)event->coll,
-                                .root = is_inter ? TRACE_NONE : event->peer};
+                                .root = event->peer};
 }
 
 static void read_collective(struct reader *reader, uint32_t lane, const struct event *event)

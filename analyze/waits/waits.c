@@ -78,6 +78,15 @@ static bool member_is_later(const struct gathering *gathering, uint32_t member, 
 }
 
 /* Returns false while it is not known. */
+static bool other_group_has_come(const struct gathering *gathering, uint32_t index, struct point **last)
+{
+    bool is_known = true;
+    for (uint32_t i = 0; i < gathering->n && is_known; i++)
+        is_known = !gathering_needs(gathering, index, i) || member_is_later(gathering, i, last);
+    return is_known;
+}
+
+/* Returns false while it is not known. */
 static bool gathering_release(const struct need *need, struct point **point)
 {
     const struct gathering *gathering = need->gathering;
@@ -88,7 +97,7 @@ static bool gathering_release(const struct need *need, struct point **point)
     case PATTERN_NONE:
         return true;
     case PATTERN_FROM_ROOT:
-        if (is_root || gathering->root == TRACE_NONE)
+        if (is_root || gathering->root == TRACE_NONE || !gathering_needs(gathering, index, gathering->root))
             return true;
         *point = gathering->points[gathering->root];
         return *point || gathering->is_complete;
@@ -107,12 +116,14 @@ static bool gathering_release(const struct need *need, struct point **point)
         return is_known;
     }
     case PATTERN_TO_ROOT:
-        if (!is_root)
-            return true;
+        if (!is_root) /* of two groups the other one knows which member is */
+            return !gathering->n_first || gathering->root != TRACE_NONE || gathering->is_complete;
         break;
     case PATTERN_ALL:
         break;
     }
+    if (gathering->n_first)
+        return other_group_has_come(gathering, index, point);
     *point = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
     return gathering->is_complete;
 }
@@ -128,16 +139,16 @@ struct candidates {
     struct release certain, inferred;
 };
 
-/* Whom the library's tree made this member wait for beyond the root, or beyond the members before it. Members of an
- * operation on a file that need not wait for each other at all, but do where the library collects what they write, are
- * told in the same way. False while it is not known. */
+/* Whom the library's tree made this member wait for beyond the root, beyond the members before it, or beyond the other
+ * group. Members of an operation on a file that need not wait for each other at all, but do where the library collects
+ * what they write, are told in the same way. False while it is not known. */
 static bool relay_release(struct relays *relays, struct need *need, const struct call *call,
                           struct candidates *candidates)
 {
     struct gathering *gathering = need->gathering;
     enum pattern pattern = coll_pattern(gathering->coll);
     bool is_on_file = gathering->class == WW_IO_COLLECTIVE && pattern == PATTERN_NONE;
-    bool moves_on_a_tree = pattern == PATTERN_FROM_ROOT || pattern == PATTERN_PREFIX ||
+    bool moves_on_a_tree = pattern == PATTERN_FROM_ROOT || pattern == PATTERN_PREFIX || gathering->n_first ||
                            (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
     if ((!moves_on_a_tree && !is_on_file) || !relays_concern(relays, gathering, call->enter_ns, call->leave_ns))
         return true;

@@ -415,6 +415,58 @@ static void intercommunicator_peers_are_remote(void **state)
     scene_free(scene);
 }
 
+static struct scene *make_two_groups(void)
+{
+    struct scene *scene = scene_make(4);
+    static const uint32_t ranks[] = {0, 1, 2, 3};
+    scene->comm = trace_memory_comm(scene->trace, ranks, 4);
+    scene->trace->comms[scene->comm].n = scene->trace->comms[scene->comm].n_remote = 2;
+    return scene;
+}
+
+/* Rank 0 ends before rank 1 of its own group has come. */
+static void of_two_groups_each_waits_for_the_other(void **state)
+{
+    (void)state;
+    static const uint64_t enter_us[] = {100, 400, 200, 150}, leave_us[] = {202, 402, 402, 402};
+    struct scene *scene = make_two_groups();
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        scene_work(scene, rank, rank == 1 ? "long" : "work", enter_us[rank]);
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, leave_us[rank]);
+    }
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 100);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 0);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 2), 200);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 3), 250);
+    assert_us(analysis->unexplained_ns, 0);
+    scene_free(scene);
+}
+
+/* Members of the root's group pass MPI_ROOT or MPI_PROC_NULL, and are no root by number. */
+static void a_root_is_known_to_the_other_group(void **state)
+{
+    (void)state;
+    struct scene *scene = make_two_groups();
+    static const uint64_t sent_us[] = {300, 50, 100, 150};
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        scene_work(scene, rank, "work", sent_us[rank]);
+        scene_collective(scene, rank, WW_ID_Bcast, rank < 2 ? TRACE_NONE : 0, rank == 1 ? 51 : 302);
+    }
+    static const uint64_t reduced_us[] = {500, 400, 800, 600};
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        scene_work(scene, rank, "work", reduced_us[rank]);
+        scene_collective(scene, rank, WW_ID_Reduce, rank < 2 ? TRACE_NONE : 0, rank == 0 ? 802 : reduced_us[rank] + 2);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 1), 0);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 2), 200);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 3), 150);
+    assert_us(scene_waiting(scene, WAIT_EARLY_REDUCE, 0), 300);
+    assert_us(scene_waiting(scene, WAIT_EARLY_REDUCE, 2), 0);
+    scene_free(scene);
+}
+
 static void peer_may_be_nobody_or_oneself(void **state)
 {
     (void)state;
@@ -827,6 +879,8 @@ int main(void)
         cmocka_unit_test(sub_communicators_are_apart),
         cmocka_unit_test(root_is_a_rank_of_its_communicator),
         cmocka_unit_test(intercommunicator_peers_are_remote),
+        cmocka_unit_test(of_two_groups_each_waits_for_the_other),
+        cmocka_unit_test(a_root_is_known_to_the_other_group),
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
         cmocka_unit_test(a_killed_rank_is_waited_for),
         cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
