@@ -148,6 +148,9 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, ALLTOALLW, MPI_Aint, NO_ROOT
 void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending)
 {
     comm_created(made, call_parent(call, parent), pending);
+    /* It takes both groups, and the parent is one of them. */
+    if (call && call->call == WW_ID_Intercomm_create)
+        call_comm_begin(call, made);
 }
 
 static void create_end(struct ww_call *call, int err, MPI_Comm parent, const MPI_Comm *made)
