@@ -83,8 +83,10 @@ void arena_release(struct arena *arena)
 
 void *memory_lines(size_t n, size_t size_bytes)
 {
-    size_t n_lines = n > SIZE_MAX / 2 / size_bytes ? 0 : (n * size_bytes + CACHE_LINE) / CACHE_LINE;
-    void *memory = n_lines ? aligned_alloc(CACHE_LINE, n_lines * CACHE_LINE) : NULL;
+    if (n > SIZE_MAX / 2 / size_bytes)
+        err_out_of_memory(n);
+    size_t n_lines = (n * size_bytes + CACHE_LINE) / CACHE_LINE;
+    void *memory = aligned_alloc(CACHE_LINE, n_lines * CACHE_LINE);
     if (!memory)
         err_out_of_memory(n);
     return memset(memory, 0, n * size_bytes);
