@@ -580,13 +580,20 @@ struct line_range {
     uint32_t first, last;
 };
 
-static struct line_range routine_begin(const struct unit *unit, uint32_t scope)
+static struct line_range routine_begin(const struct loop_context *c, uint32_t scope)
 {
+    const struct unit *unit = c->unit;
     const struct scope *s = scope != SCOPE_NONE ? &unit->scopes.at[scope] : NULL;
-    if (s == NULL)
+    if (s == NULL || s->line == 0)
         return (struct line_range){0, 0};
-    const struct line_row *row = s->parent == SCOPE_NONE ? debug_row_at(unit, s->entry != 0 ? s->entry : s->lo) : NULL;
-    bool is_below = row != NULL && row->file == s->file && row->line > s->line && s->line != 0;
+    Dwarf_Die die = s->die;
+    Dwarf_Addr entry = 0;
+    bool is_entered = s->parent == SCOPE_NONE && dwarf_entrypc(&die, &entry) == 0;
+    entry += c->debug->bias;
+    /* The first row there: statements whose instructions were moved away have others at the same address. */
+    size_t first = is_entered ? debug_row_from(unit, entry) : unit->n_rows;
+    const struct line_row *row = first < unit->n_rows ? &unit->rows[first] : NULL;
+    bool is_below = row != NULL && row->address == entry && row->file == s->file && row->line > s->line;
     return (struct line_range){s->line, is_below ? row->line : s->line};
 }
 
@@ -608,7 +615,7 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     mark_statements(&search, loop);
     /* Drops the lines that do not belong to the loop, the closing one excepted. */
     size_t kept = 0, n_above = 0;
-    struct line_range begin = routine_begin(c->unit, search.scope);
+    struct line_range begin = routine_begin(c, search.scope);
     for (size_t i = 0; i < search.lines.n && search.lines.at[i].line < search.head_line; i++)
         n_above += search.lines.at[i].n_insns;
     for (size_t i = 0; i < search.lines.n; i++) {

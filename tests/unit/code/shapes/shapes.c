@@ -245,6 +245,19 @@ __attribute__((noinline)) double constants(double *x, int n)
     return h;
 }
 
+/* Statements of the loop have rows where the routine is entered. */
+__attribute__((noinline)) double branches(const unsigned char *flag, const double *v)
+{
+    double sum = 1;
+    for (int i = 0; i < 400000; i++) {      /* @branches( */
+        if (flag[i])
+            sum += 3.0 / (v[i] + 0.7) + 2.0 / (v[i] + 0.3) + 5.0 / (v[i] + 1.3);
+        else
+            sum = sum * 0.75 + 1.25;        /* @branches) */
+    }
+    return sum;
+}
+
 __attribute__((noinline)) void deep(int *x, int n)
 {
     for (int a = 0; a < n; a++) {           /* @deep_a( */
@@ -386,7 +399,8 @@ int main(int argc, char **argv)
     }
     double s = nested(x, n, 3) + list_sum(&first) + one_line(x, n) + calls_twice(x, n) + inlined_body(x, n);
     s += collatz((unsigned)n) + break_in_the_middle(ints, n) + with_continue(ints, n) + with_goto(n);
-    s += inlined_line(n) + interpreter(ints, n) + constants(x, n) + string_length(argv[0]);
+    s += inlined_line(n) + interpreter(ints, n) + constants(x, n) + string_length(argv[0]) +
+         branches((const unsigned char *)argv[0], x);
     vectorised(f, g, 2, n);
     several_lines(x, n);
     unswitched(x, n, argc);
