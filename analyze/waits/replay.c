@@ -26,7 +26,7 @@ void replay_begin(struct replay *replay)
         replay->lanes[lane] = (struct queue_of_calls){.rank = trace->locations[lane].rank,
                                                       .is_main = trace->locations[lane].thread == 0,
                                                       .tip = mark_hold(replay->origin),
-                                                      .last_site = TRACE_NONE,
+                                                      .loop = TRACE_NONE,
                                                       .now_ns = trace->start_ns};
 }
 
@@ -266,22 +266,23 @@ static void lane_tell(const struct replay *replay, const struct queue_of_calls *
 /* Those are left that are around the call before, and not around this one. */
 static void lane_leave_loops(struct replay *replay, struct queue_of_calls *lane, uint32_t site)
 {
-    const uint32_t *left;
-    bool may_leave = lane->last_site != TRACE_NONE && lane->last_site != site;
-    size_t n = may_leave ? rounds_left(&replay->rounds, lane->last_site, site, &left) : 0;
-    struct loops_left *loops = &replay->left[lane_number(replay, lane)];
-    for (size_t i = 0; i < n; i++) {
-        if (left[i] >= loops->n.n)
-            vec_resize(&loops->n, (size_t)left[i] + 1);
-        loops->n.at[left[i]]++;
+    uint32_t innermost = replay->rounds.innermost.at[site];
+    for (uint32_t left = lane->loop; !rounds_is_around(&replay->rounds, left, innermost);
+         left = replay->rounds.outer.at[left]) {
+        struct loops_left *loops = &replay->left[lane_number(replay, lane)];
+        if (left >= loops->n.n)
+            vec_resize(&loops->n, (size_t)left + 1);
+        loops->n.at[left]++;
     }
-    lane->last_site = site;
+    lane->loop = innermost;
 }
 
 static uint32_t lane_round(const struct replay *replay, const struct queue_of_calls *lane, uint32_t site)
 {
+    uint32_t innermost = replay->rounds.innermost.at[site];
+    if (innermost == TRACE_NONE)
+        return 0;
     const struct loops_left *loops = &replay->left[lane_number(replay, lane)];
-    uint32_t innermost = rounds_innermost(&replay->rounds, site);
     return innermost < loops->n.n ? loops->n.at[innermost] : 0;
 }
 

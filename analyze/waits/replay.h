@@ -132,7 +132,7 @@ struct queue_of_calls {
     uint64_t now_ns;
     struct sleepers *asleep_on;
     VEC(struct calls_at_site) calls; /* by site */
-    uint32_t last_site;              /* TRACE_NONE */
+    uint32_t loop;                   /* innermost around the last call; TRACE_NONE */
     struct polling polling;
 };
 
