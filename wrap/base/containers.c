@@ -257,7 +257,7 @@ static size_t intern_probe(const struct intern *table, uint64_t hash, const void
     size_t at = hash & (table->cap - 1);
     for (; table->slots[at].id_plus_1; at = (at + 1) & (table->cap - 1)) {
         const struct intern_item *item = &table->items[table->slots[at].id_plus_1 - 1];
-        if (item->hash == hash && item->size == size && !memcmp(item->bytes, bytes, size))
+        if (item->hash == hash && item->size == size && (!size || !memcmp(item->bytes, bytes, size)))
             break;
     }
     return at;

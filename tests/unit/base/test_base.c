@@ -86,6 +86,9 @@ static void intern_gives_dense_ids_in_order(void **state)
             assert_string_equal(intern_get(&table, i), text);
         }
     assert_int_equal(intern_find(&table, "absent", 6), INTERN_NONE);
+    uint32_t empty = intern_put(&table, NULL, 0); /* as of a group without members */
+    assert_int_equal(intern_put(&table, NULL, 0), empty);
+    assert_int_equal(intern_find(&table, "", 0), empty);
     intern_release(&table);
 }
 
