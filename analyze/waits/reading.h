@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the reader: the MPI call that a location is in, put together record by record. */
+/*
+ * Inside the reader: the MPI call that a location is in, put together record by record (reading_records.c; one-sided
+ * communication: reading_rma.c), and the partners that it needed (reading_partners.c).
+ */
 #pragma once
 #include "analyze/waits/reader.h"
 
@@ -62,6 +65,8 @@ struct need *reading_need(struct reading *reading, enum need_kind kind);
 struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
 /* A record inside the present call. */
 void reading_record(struct reader *reader, const struct event *event);
+/* A record of its process's end, in a call or outside: what it had begun and not completed. */
+void reading_pending(struct reader *reader, const struct event *event);
 void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);
 /* One-sided operations, and the completion of those that have a request. */
 void reading_operation(struct reader *reader, uint32_t lane, const struct event *event);

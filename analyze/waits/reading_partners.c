@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Partners that compute while an operation of theirs is under way. The sender of a large message has begun it and left
+ * MPI, or its receiver has posted it and left; a member has started a collective and left. If the MPI library has no
+ * thread of its own, the others wait until it comes back, which progress.h tells from the times.
+ */
+#include "analyze/waits/reading.h"
+#include "analyze/waits/waits.h"
+
+/* Kinds of operations (struct progress_part). */
+static const uint64_t kind_message = (uint64_t)2 << 62, kind_collective = (uint64_t)3 << 62;
+
+/* From when the call had nothing else to wait for: since it, or its polls, began, or later for certain. */
+static struct progress_part part_under_way(const struct reading *reading, uint64_t certain_ns)
+{
+    uint64_t since_ns = reading->call->since_ns, from_ns = certain_ns > since_ns ? certain_ns : since_ns;
+    return (struct progress_part){
+        .enter_ns = from_ns, .leave_ns = reading->call->leave_ns, .idle = &reading->call->idle};
+}
+
+/* A damaged archive may lack a rank's main thread. */
+static const char *host_of(const struct reader *reader, uint32_t rank)
+{
+    uint32_t lane = reader->main_lanes[rank];
+    const char *host = lane < reader->trace->n_locations ? reader->trace->locations[lane].host : NULL;
+    return host ? host : "";
+}
+
+enum side { SENDER, RECEIVER };
+
+/* Messages that libraries treat alike: by size, whether they leave the node, and who of the two is waited for. */
+static uint64_t message_kind(const struct reader *reader, const struct message *message, enum side side)
+{
+    uint64_t magnitude = 0;
+    while (message->bytes >> magnitude > 1)
+        magnitude++;
+    bool is_near = !strcmp(host_of(reader, message->source), host_of(reader, message->destination));
+    return kind_message | magnitude << 2 | (uint64_t)side << 1 | is_near;
+}
+
+/* The partner came back in time to let the call end, or else stayed away; or neither, which tells nothing. */
+static bool tells_something(const struct reader *reader, const struct progress_part *part, const struct comeback *came,
+                            bool stayed_outside)
+{
+    return stayed_outside || progress_may_end(&reader->progress, part, came);
+}
+
+static void need_comeback(struct reader *reader, struct reading *reading, const struct progress_part *part,
+                          struct comeback came)
+{
+    bool may_end = progress_may_end(&reader->progress, part, &came);
+    struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
+    if (!point)
+        return;
+    struct need *need = reading_need(reading, NEED_TARGET);
+    need->point = point_hold(point);
+    need->from_ns = came.left_ns;
+}
+
+void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message)
+{
+    if (!message->send || message->source == message->destination)
+        return;
+    struct progress_part part = part_under_way(reading, message->send->time_ns);
+    struct comeback came =
+        message->is_sent ? message->sender_came : progress_comeback(&reader->progress, message->source);
+    bool stayed_outside = !message->is_sent && progress_stayed_outside(&reader->progress, &part, message->source);
+    if (!tells_something(reader, &part, &came, stayed_outside))
+        return;
+    part.kind = message_kind(reader, message, SENDER);
+    need_comeback(reader, reading, &part, came);
+}
+
+/* The call that the receiver came back with need not be the one that completes the receive. Once it has the message,
+ * nobody needs it any more: a sender that notices late had no CPU. */
+void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message)
+{
+    if (message->source == message->destination)
+        return;
+    struct progress_part part = part_under_way(reading, message->receive ? message->receive->time_ns : 0);
+    struct comeback came = progress_comeback(&reader->progress, message->destination);
+    uint64_t needed_until_ns = message->receive ? message->done_ns : UINT64_MAX;
+    bool stayed_outside = !message->receive && progress_stayed_outside(&reader->progress, &part, message->destination);
+    if ((came.point && came.point->time_ns > needed_until_ns) || !tells_something(reader, &part, &came, stayed_outside))
+        return;
+    part.kind = message_kind(reader, message, RECEIVER);
+    need_comeback(reader, reading, &part, came);
+}
+
+/* A member of a prefix reduction needs those before it. Whether the library makes it wait for those behind it as well
+ * is another question, which these answer: members before it go on while the ones behind are away. */
+enum others { ALL_OTHERS, THOSE_BEFORE, THOSE_BEHIND };
+
+/* Who of them came back last, to this operation or, if that is not completed, to any. */
+static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering, uint32_t mine,
+                                     enum others others, const struct progress_part *part, bool *is_outside)
+{
+    uint32_t first = others == THOSE_BEHIND ? mine : 0, end = others == THOSE_BEFORE ? mine : gathering->n;
+    struct comeback last = gathering->came;
+    uint32_t came = last.point ? gathering_member(reader->replay->gatherings, gathering, last.point->rank) : TRACE_NONE;
+    if (came < first || came >= end)
+        last = (struct comeback){0};
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t rank = gathering->points[i] ? TRACE_NONE : gather_comm_rank(reader->trace, gathering->comm, i);
+        if (rank >= reader->trace->n_ranks)
+            continue;
+        struct comeback back = progress_comeback(&reader->progress, rank);
+        if (back.point && (!last.point || back.point->time_ns > last.point->time_ns))
+            last = back;
+        *is_outside |= progress_stayed_outside(&reader->progress, part, rank);
+    }
+    return last;
+}
+
+static void need_others(struct reader *reader, uint32_t lane, const struct gathering *gathering, uint32_t mine,
+                        enum others others)
+{
+    struct reading *reading = &reader->readings[lane];
+    /* Since the last of the members started that have come so far; of a rooted collective that is too late for some. */
+    bool needs_all = waits_need_all(gathering->coll);
+    const struct point *start = needs_all && gathering->last != TRACE_NONE ? gathering->points[gathering->last] : NULL;
+    struct progress_part part = part_under_way(reading, start ? start->time_ns : 0);
+    part.kind = kind_collective | (uint64_t)others << 48 | (uint64_t)gathering->coll << 32 | gathering->comm;
+    bool is_outside = false;
+    if (!progress_is_long(&reader->progress, &part))
+        return;
+    struct comeback last = last_comeback(reader, gathering, mine, others, &part, &is_outside);
+    if (is_outside && needs_all)
+        last = (struct comeback){0};
+    if (tells_something(reader, &part, &last, is_outside))
+        need_comeback(reader, reading, &part, last);
+}
+
+void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
+{
+    uint32_t rank = reading_rank(reader, lane);
+    if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
+        return;
+    uint32_t mine = gathering_member(reader->replay->gatherings, gathering, rank);
+    if (waits_is_prefix(gathering->coll)) {
+        need_others(reader, lane, gathering, mine, THOSE_BEFORE);
+        need_others(reader, lane, gathering, mine, THOSE_BEHIND);
+    } else {
+        need_others(reader, lane, gathering, mine, ALL_OTHERS);
+    }
+    /* For the members that end after this one. */
+    struct comeback own = progress_comeback(&reader->progress, rank);
+    const struct point *came = gathering->came.point;
+    if (own.point && (!came || own.point->time_ns > came->time_ns))
+        comeback_set(reader->replay->links, &gathering->came, own);
+}
