@@ -148,11 +148,67 @@ static enum routines_order parse_order(const char *text)
     die("--sort: \"%s\" is neither total, self, calls nor name", text);
 }
 
-static void parse_option(struct options *options, int option)
+/* Those that only switch something on; NULL: it is another one. */
+static bool *option_switch(struct options *options, int option)
+{
+    switch (option) {
+    case OPT_RANKS:
+        return &options->list_ranks;
+    case OPT_CRITICAL:
+        return &options->list_critical;
+    case OPT_SITES:
+        return &options->list_sites;
+    case OPT_ROUTINES:
+        return &options->list_routines;
+    case OPT_GRAPH:
+        return &options->as_graph;
+    case OPT_CAUSING:
+        return &options->only_causing;
+    case OPT_ALL_STEPS:
+        return &options->text.all_steps;
+    case OPT_FULL_PATHS:
+        return &options->text.full_paths;
+    default:
+        return NULL;
+    }
+}
+
+/* Likewise those whose argument is taken as it stands. */
+static const char **option_name(struct options *options, int option)
+{
+    switch (option) {
+    case OPT_ROUTINE:
+        return &options->routine;
+    case OPT_MATCH:
+        return &options->routines.match;
+    case OPT_DESCENDANTS:
+        return &options->routines.below;
+    case OPT_ANCESTORS:
+        return &options->routines.above;
+    default:
+        return NULL;
+    }
+}
+
+static double parse_threshold(const char *text)
 {
     char *end;
-    if (terminal_option(&options->terminal, option))
-        return;
+    double threshold = strtod(text, &end);
+    if (end == text || *end || !(threshold > 0 && threshold <= 2))
+        die("--threshold: \"%s\" is no distance above 0 and up to 2", text);
+    return threshold;
+}
+
+static bool parse_by_space(const char *text)
+{
+    bool by_space = !strcmp(text, "space");
+    if (!by_space && strcmp(text, "waiting"))
+        die("--by: \"%s\" is neither waiting nor space", text);
+    return by_space;
+}
+
+static void parse_value(struct options *options, int option)
+{
     switch (option) {
     case OPT_TOP:
         options->text.n_top = option_number("top", optarg, 0);
@@ -162,46 +218,14 @@ static void parse_option(struct options *options, int option)
     case OPT_CAUSE:
         options->cause = option_number("cause", optarg, 1);
         break;
-    case OPT_RANKS:
-        options->list_ranks = true;
-        break;
-    case OPT_CRITICAL:
-        options->list_critical = true;
-        break;
-    case OPT_SITES:
-        options->list_sites = true;
-        break;
     case OPT_SITE:
         options->site = option_number("site", optarg, 1);
-        break;
-    case OPT_ROUTINES:
-        options->list_routines = true;
-        break;
-    case OPT_ROUTINE:
-        options->routine = optarg;
-        break;
-    case OPT_GRAPH:
-        options->as_graph = true;
         break;
     case OPT_SORT:
         options->routines.order = parse_order(optarg);
         break;
-    case OPT_MATCH:
-        options->routines.match = optarg;
-        break;
-    case OPT_DESCENDANTS:
-        options->routines.below = optarg;
-        break;
-    case OPT_ANCESTORS:
-        options->routines.above = optarg;
-        break;
-    case OPT_CAUSING:
-        options->only_causing = true;
-        break;
     case OPT_BY:
-        options->by_space = !strcmp(optarg, "space");
-        if (!options->by_space && strcmp(optarg, "waiting"))
-            die("--by: \"%s\" is neither waiting nor space", optarg);
+        options->by_space = parse_by_space(optarg);
         break;
     case OPT_FROM:
         options->choice.from_ns = option_seconds("from", optarg);
@@ -210,18 +234,10 @@ static void parse_option(struct options *options, int option)
         options->choice.until_ns = option_seconds("until", optarg);
         break;
     case OPT_THRESHOLD:
-        options->choice.threshold = strtod(optarg, &end);
-        if (end == optarg || *end || !(options->choice.threshold > 0 && options->choice.threshold <= 2))
-            die("--threshold: \"%s\" is no distance above 0 and up to 2", optarg);
+        options->choice.threshold = parse_threshold(optarg);
         break;
     case OPT_ALL:
         options->text.all = options->text.all_steps = true;
-        break;
-    case OPT_ALL_STEPS:
-        options->text.all_steps = true;
-        break;
-    case OPT_FULL_PATHS:
-        options->text.full_paths = true;
         break;
     case OPT_FORMAT:
         options->is_json = option_is_json(optarg);
@@ -233,6 +249,43 @@ static void parse_option(struct options *options, int option)
         options->text.width = option_number("width", optarg, 20);
         break;
     }
+}
+
+static void parse_option(struct options *options, int option)
+{
+    bool *is_on = option_switch(options, option);
+    const char **name = option_name(options, option);
+    if (is_on)
+        *is_on = true;
+    else if (name)
+        *name = optarg;
+    else if (!terminal_option(&options->terminal, option))
+        parse_value(options, option);
+}
+
+/* Of options that do not go together, one message says so. */
+static void check_options(const struct options *options)
+{
+    if (options->only_causing && !options->list_routines && !options->routine)
+        die("--causing goes with --routines or --routine NAME");
+    if ((options->as_graph || options->routines.order || options->routines.match || options->routines.below ||
+         options->routines.above) &&
+        !options->list_routines)
+        die("--graph, --sort, --match, --descendants and --ancestors go with --routines");
+    if (options->bytes_by_routine && options->only_causing)
+        die("--causing and --by space are two things: give one of them");
+    /* What the text report is to show instead of its overview. JSON has room for several. */
+    int n_views = (options->cause > 0) + (options->site > 0) + options->list_sites + options->list_ranks +
+                  options->list_critical + options->list_routines + (options->routine != NULL) +
+                  (options->by_space && !options->bytes_by_routine);
+    if (!options->is_json && n_views > 1)
+        die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
+            "time");
+    if (options->choice.from_ns >= options->choice.until_ns)
+        die("--from must be before --until");
+    bool has_part = options->choice.from_ns || options->choice.until_ns != UINT64_MAX;
+    if (options->n_runs > 1 && (n_views || has_part))
+        die("of several runs there is one view, of each as a whole");
 }
 
 static struct options parse(int argc, char **argv)
@@ -248,30 +301,11 @@ static struct options parse(int argc, char **argv)
     } else if (!options.has_top && options.list_sites) {
         options.text.n_top = SITES_LISTED;
     }
-    if (options.only_causing && !options.list_routines && !options.routine)
-        die("--causing goes with --routines or --routine NAME");
-    if ((options.as_graph || options.routines.order || options.routines.match || options.routines.below ||
-         options.routines.above) &&
-        !options.list_routines)
-        die("--graph, --sort, --match, --descendants and --ancestors go with --routines");
     options.bytes_by_routine = options.by_space && (options.list_routines || options.routine);
-    if (options.bytes_by_routine && options.only_causing)
-        die("--causing and --by space are two things: give one of them");
-    /* What the text report is to show instead of its overview. JSON has room for several. */
-    int n_views = (options.cause > 0) + (options.site > 0) + options.list_sites + options.list_ranks +
-                  options.list_critical + options.list_routines + (options.routine != NULL) +
-                  (options.by_space && !options.bytes_by_routine);
-    if (!options.is_json && n_views > 1)
-        die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
-            "time");
-    if (options.choice.from_ns >= options.choice.until_ns)
-        die("--from must be before --until");
     options.runs = argv + optind;
     options.n_runs = argc - optind;
-    bool has_part = options.choice.from_ns || options.choice.until_ns != UINT64_MAX;
-    if (options.n_runs > 1 && (n_views || has_part))
-        die("of several runs there is one view, of each as a whole");
     options.path = options.n_runs ? options.runs[0] : NULL;
+    check_options(&options);
     return options;
 }
 
