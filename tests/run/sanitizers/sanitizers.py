@@ -27,6 +27,8 @@ args = options.parse_args()
 environment = dict(
     os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
     OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+    # Nor are drivers of OpenCL asked, where a machine has them, what devices there are.
+    HWLOC_COMPONENTS="-opencl",
     # ThreadSanitizer sees what was compiled with it: the program and the recorder. Open MPI, its libraries and its plugins
     # were not, so that their own locks are unseen and what they do through libc (memcpy, free, ...) looks unordered.
     # It takes the short-lived process that starts the converter for a fork that leaves threads behind.
