@@ -356,7 +356,7 @@ void measures_make(const struct measure_input *input, struct measures *measures)
             class->longer_ns =
                 blame_share(class, input->sites, &measures->times, input->sample_ns, &measures->blames[site][i]);
             executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
-            costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
+            costs_place_work(input->costs, &class->counts, &measures->counted[site][i], &measures->worked[site][i]);
             sparse_settle(&measures->blames[site][i], input->kept);
             sparse_settle(&measures->counted[site][i], input->kept);
             sparse_settle(&measures->worked[site][i], &measures->arena);
@@ -369,7 +369,7 @@ void measures_make(const struct measure_input *input, struct measures *measures)
     sparse_pack(&bins);
     measures->bins = bins;
     executions_solve(input->executions, &measures->bins, &measures->ran);
-    costs_place_work(input->costs, &measures->bins, &measures->work_done);
+    costs_place_work(input->costs, &measures->bins, &measures->ran, &measures->work_done);
 }
 
 void measures_release(struct measures *measures)

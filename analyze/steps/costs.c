@@ -34,6 +34,7 @@ static void rank_costs_release(struct rank_costs *rank)
     sparse_release(&rank->work);
     sparse_release(&rank->steps);
     sparse_release(&rank->counts);
+    sparse_release(&rank->ran);
 }
 
 void costs_release(struct costs *costs)
@@ -734,6 +735,10 @@ void costs_fit(struct costs *costs, const struct survey *survey)
     }
     ranks_hear_others(costs, true);
     weigh_calls(costs, survey);
+    for (uint32_t i = 0; i < costs->n_ranks; i++) {
+        sparse_pack(&costs->ranks[i].counts);
+        executions_solve(costs->work->executions, &costs->ranks[i].counts, &costs->all.ran);
+    }
 }
 
 /* The time of a place, to its steps as sampled on this process, else anywhere, else to the place itself. */
@@ -771,20 +776,58 @@ bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *
     return out->n > n_before;
 }
 
-void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out)
+/* Whether a step is a line of the routine that a place lies in. */
+static const struct step_key *line_of_place(const struct costs *costs, const struct code_place *place, uint64_t step)
+{
+    const struct step_key *key = steps_key(costs->sites->steps, (uint32_t)step);
+    const struct code_place *line = key->what == WHAT_PLACE ? code_place(costs->work->executions->code, key->id) : NULL;
+    return line && line->module == place->module && line->routine_address == place->routine_address ? key : NULL;
+}
+
+/* Who calls a place is told by a process's own samples. At which line of its routine the work is done is not: there a
+ * process that is slower is sampled more. Each execution of a line is as much of the work as it takes of the time on
+ * all processes together. `ran`: executions by place, with `high` in front. */
+static void work_spread(struct costs *costs, uint64_t high, const struct sparse *ran, const struct term *work,
+                        struct sparse *out)
+{
+    const struct code_place *place = code_place(costs->work->executions->code, (uint32_t)work->key);
+    struct place_steps all = steps_of_place(&costs->all.steps, work->key);
+    struct sparse own = {0}, lines = {0};
+    double in_lines = 0;
+    place_spread(costs, &costs->ranks[key_rank(high)], work->key, work->ns, NULL, &own);
+    for (size_t i = 0; i < all.n; i++) {
+        const struct step_key *key = line_of_place(costs, place, all.at[i].key);
+        double of_all = key ? sparse_get(&costs->all.ran, key->id) : 0;
+        if (of_all > 0)
+            sparse_add(&lines, (uint32_t)all.at[i].key, all.at[i].ns * sparse_get(ran, high | key->id) / of_all);
+    }
+    sparse_pack(&lines);
+    double sum = sparse_sum(&lines);
+    for (size_t i = 0; i < own.n; i++) {
+        const struct step_key *key = line_of_place(costs, place, own.at[i].key);
+        if (sum > 0 && key && sparse_get(&costs->all.ran, key->id) > 0)
+            in_lines += own.at[i].ns;
+        else
+            sparse_add(out, own.at[i].key, own.at[i].ns);
+    }
+    for (size_t i = 0; i < lines.n && in_lines > 0; i++)
+        sparse_add(out, lines.at[i].key, in_lines * lines.at[i].ns / sum);
+    sparse_release(&own);
+    sparse_release(&lines);
+}
+
+void costs_place_work(struct costs *costs, const struct sparse *bins, const struct sparse *ran, struct sparse *out)
 {
     struct sparse spread = {0};
     for (size_t i = 0, end; i < bins->n; i = end) {
         uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
         for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
             end++;
-        uint32_t rank = key_rank(high);
         work_measure(&costs->weighed, (&(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}),
                      &costs->measured);
         sparse_clear(&spread);
-        for (size_t j = 0; j < costs->measured.n && rank < costs->n_ranks; j++)
-            place_spread(costs, &costs->ranks[rank], costs->measured.at[j].key, costs->measured.at[j].ns, NULL,
-                         &spread);
+        for (size_t j = 0; j < costs->measured.n && key_rank(high) < costs->n_ranks; j++)
+            work_spread(costs, high, ran, &costs->measured.at[j], &spread);
         for (size_t j = 0; j < spread.n; j++) {
             const struct step_key *step = steps_key(costs->sites->steps, (uint32_t)spread.at[j].key);
             if (step->what == WHAT_PLACE)

@@ -58,6 +58,7 @@ struct rank_costs {
     struct sparse work;       /* by place, over the run */
     struct sparse steps;      /* sampled weights by (place, step) */
     struct sparse counts;     /* over the run */
+    struct sparse ran;        /* executions by place, over the run; of all processes together */
     double length_variance;   /* in units of what equations are weighed by */
     struct nnls_cost *fitted; /* by column */
     struct nnls_cost *others; /* what the other processes say */
@@ -99,9 +100,10 @@ void costs_fit(struct costs *costs, const struct survey *survey);
 bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,
                       struct sparse *out);
 /* Work of the places in which its time was sampled: a helper's is that of the loop that calls it, and so is that of
- * code which is not counted, as far as the number of calls tells. Bins are packed, by (KEY_ flags and rank; counter or
- * frame); adds (the same; place) with its work to `out`, packed. After the fit. */
-void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);
+ * code which is not counted, as far as the number of calls tells. One execution of a line is the same part of its
+ * routine's work on all processes. Bins are packed, by (KEY_ flags and rank; counter or frame), and `ran` is what
+ * executions_solve makes of them; adds (the same; place) with its work to `out`, packed. After the fit. */
+void costs_place_work(struct costs *costs, const struct sparse *bins, const struct sparse *ran, struct sparse *out);
 /* For how long the threads of a process, all together, were sampled computing in a place in which work was counted. */
 double costs_sampled_ns(const struct costs *costs, uint32_t rank, uint32_t place);
 /* The relative standard error of a place's cost on a process. One that shares a column is known by its samples alone; 0
