@@ -529,7 +529,8 @@ static uint32_t pace_every(const struct pace *pace, double n_gaps)
 
 /* Each n-th call there. Where the loop around the call, as one over neighbours, is left from one instance to the next,
  * several calls are one step, and rounds of that loop count instead. It may be left and entered again without a call in
- * between. So nothing is said where the calls of a gap come one right after another. */
+ * between. So nothing is said where the calls of a gap come one right after another, by what was done outside MPI:
+ * inside, it may be long in each of them. */
 static uint32_t class_every(const struct path_class *class)
 {
     if (class->n_apart < EVERY_INSTANCES)

@@ -258,10 +258,9 @@ static double pace_add(struct pace *pace, uint32_t number)
 static void when_add_gap(struct path_class *class, const struct instance *instance)
 {
     double gap = pace_add(&class->calls, instance->number);
-    uint64_t begin_ns = instance->first_ns, ended_ns = class->latest.end_ns;
-    if (gap > 0 && begin_ns > ended_ns) {
-        class->gaps_ns += (double)(begin_ns - ended_ns);
-        class->even_gaps_ns += gap * (double)instance->since_ns;
+    if (gap > 0 && instance->rank == class->rank) {
+        class->gaps_ns += instance->did_ns - class->did_ns;
+        class->even_gaps_ns += gap * instance->did_since_ns;
     }
     class->n_left += pace_add(&class->rounds, instance->round) > 0;
 }
@@ -277,6 +276,8 @@ static void when_add_together(struct path_class *class, const struct instance *i
             class->rounds.first = class->rounds.last = instance->round;
         } else if (is_another)
             when_add_gap(class, instance);
+        class->rank = instance->rank;
+        class->did_ns = instance->did_ns;
         class->n_apart += is_another;
         *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};
     }

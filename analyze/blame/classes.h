@@ -65,9 +65,10 @@ struct instance {
     double waiting_ns, inferred_ns, self_ns, left_idle_ns, noise_ns2;
     double in_one_go_ns; /* as of those together */
     uint32_t n_waits;
-    uint32_t number;     /* of the call, as the first of those who waited counts its own there */
-    uint32_t round;      /* likewise, as the loop around it is counted (sink.h) */
-    uint64_t since_ns;   /* of that call (sink.h) */
+    uint32_t rank;               /* the first of those who waited */
+    uint32_t number;             /* of the call, as that one counts its own there */
+    uint32_t round;              /* likewise, as the loop around it is counted (sink.h) */
+    double did_ns, did_since_ns; /* by it, up to that call (sink.h) */
     uint64_t lead_ns;    /* of the longest wait: how long before it both sides last met, or the call was last made */
     struct sparse terms; /* of all paths but the heaviest */
     struct sparse counts;
@@ -104,11 +105,13 @@ struct path_class {
     /* Of it, what the program's code explains: without the machine and what passes in MPI. */
     struct when_parts code_parts;
     /* Of instances that do not overlap in time: how many, and how far apart, in calls and in rounds of the loop around
-     * them. How long the gaps lasted, and how long they would have, had all calls in them been as far apart as the last
-     * two. In so many gaps that loop was left. */
+     * them. What the waiting rank did outside MPI in the gaps, where it is the same rank at both ends, and what it
+     * would have, had all calls in them been as far apart as the last two. In so many gaps that loop was left. */
     uint64_t n_apart;
     struct pace calls, rounds;
     double gaps_ns, even_gaps_ns;
+    double did_ns; /* up to the last of them, */
+    uint32_t rank; /* by this rank */
     uint32_t n_left;
     struct together latest, longest; /* by waiting_ns */
     struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */

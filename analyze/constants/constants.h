@@ -96,8 +96,8 @@ static const double SAME_FACTOR = 0.405;
 /* An instance at each n-th call: so many of them, whose gaps scatter by less than this about at least so much. */
 enum { EVERY_INSTANCES = 4 };
 static const double EVERY_SCATTER = 0.15, EVERY_LEAST = 1.5;
-/* Calls come together, one right after another, where the last of n took less than this part of an n-th of the time, or
- * more than this part of all of it. */
+/* Calls come together, one right after another, where before the last of n less than this part of an n-th of the work
+ * between them was done, or more than this part of all of it. */
 static const double TOGETHER_LEAST = 0.1, TOGETHER_MOST = 0.75;
 /* A cause is regular if so much of what is felt at its first call comes with one class. */
 static const double REGULAR_SHARE = 0.6;

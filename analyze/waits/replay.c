@@ -286,13 +286,17 @@ static uint32_t lane_round(const struct replay *replay, const struct queue_of_ca
     return innermost < loops->n.n ? loops->n.at[innermost] : 0;
 }
 
-static void lane_count_call(struct queue_of_calls *lane, const struct call *call)
+static void lane_count_call(const struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
+    const struct rank_time *rank = &replay->ranks[lane->rank];
+    double did_ns = rank->outside_ns - rank->preempted_ns;
     if (call->site >= lane->calls.n)
         vec_resize(&lane->calls, (size_t)call->site + 1);
     struct calls_at_site *calls = &lane->calls.at[call->site];
     calls->since_ns = calls->n++ ? call->enter_ns - calls->enter_ns : 0;
     calls->enter_ns = call->enter_ns;
+    calls->did_since_ns = did_ns - calls->did_ns;
+    calls->did_ns = did_ns;
 }
 
 static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
@@ -326,7 +330,7 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         point_set(replay->links, call->point, call->mark);
     if (!lane->polling.mark) {
         lane_leave_loops(replay, lane, call->site);
-        lane_count_call(lane, call);
+        lane_count_call(replay, lane, call);
     }
     if (begins_polling)
         polling_begin(&lane->polling, mark_hold(call->mark), call->site);
@@ -548,6 +552,8 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .number = lane->calls.at[site].n,
                         .round = lane_round(replay, lane, site),
                         .since_ns = lane->calls.at[site].since_ns,
+                        .did_ns = lane->calls.at[site].did_ns,
+                        .did_since_ns = lane->calls.at[site].did_since_ns,
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,
                         .begin_ns = begin->time_ns,

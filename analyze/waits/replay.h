@@ -109,10 +109,12 @@ struct rank_time {
     struct sparse counts;
 };
 
-/* Of a location at a site: how often it was called, when last, and how long after the call before that. */
+/* Of a location at a site: how often it was called, when last, and how long after the call before that; also by what
+ * its rank did meanwhile outside MPI (sink.h). */
 struct calls_at_site {
     uint32_t n;
     uint64_t enter_ns, since_ns;
+    double did_ns, did_since_ns;
 };
 
 /* Of a location: how often it has left each loop (rounds.h). */

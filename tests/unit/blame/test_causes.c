@@ -178,26 +178,35 @@ static void a_stall_is_done_in_one_go(void **state)
 }
 
 /* A message from each of four neighbours, received one after another in each step; one of them is late. The receiver
- * waits at each fourth call, and in every step. */
+ * waits at each fourth call, and in every step, however long it is inside MPI meanwhile. */
 static void a_loop_over_neighbours_is_no_rhythm(void **state)
 {
     (void)state;
-    enum { STEPS = 40, N = 5, LATE = 3 };
-    struct scene *scene = scene_make(N);
-    for (uint32_t step = 0; step < STEPS; step++) {
-        uint64_t begin_us = scene->now_us[0];
-        for (uint32_t rank = 1; rank < N; rank++) {
-            scene_work(scene, rank, "work", begin_us + (rank == LATE ? 2000 : 1000));
-            scene_send(scene, rank, 0, 0, begin_us + (rank == LATE ? 2005 : 1005));
+    enum { STEPS = 40, N = 5 };
+    const struct {
+        uint32_t late;
+        uint64_t transfer_us;
+    } cases[] = {{3, 5}, {1, 5}, {1, 400}, {1, 1000}, {4, 1000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *scene = scene_make(N);
+        for (uint32_t step = 0; step < STEPS; step++) {
+            uint64_t begin_us = scene->now_us[0], late_us = begin_us + 2005 + 3 * cases[i].transfer_us;
+            for (uint32_t rank = 1; rank < N; rank++) {
+                uint64_t until_us = rank == cases[i].late ? late_us : begin_us + 1005;
+                scene_work(scene, rank, "work", until_us - 5);
+                scene_send(scene, rank, 0, 0, until_us);
+            }
+            scene_work(scene, 0, "work", begin_us + 1010);
+            for (uint32_t rank = 1; rank < N; rank++) {
+                uint64_t now_us = rank == cases[i].late ? late_us : scene->now_us[0] + 2;
+                scene_receive(scene, 0, rank, 0, now_us + cases[i].transfer_us);
+            }
         }
-        scene_work(scene, 0, "work", begin_us + 1010);
-        for (uint32_t rank = 1; rank < N; rank++)
-            scene_receive(scene, 0, rank, 0, begin_us + (rank < LATE ? 1010 : 2000) + 5 * rank);
+        const struct cause *cause = &scene_analyse(scene)->causes[0];
+        assert_int_equal(cause->ranks[0].rank, cases[i].late);
+        assert_int_equal(cause->every, 0);
+        scene_free(scene);
     }
-    const struct cause *cause = &scene_analyse(scene)->causes[0];
-    assert_int_equal(cause->ranks[0].rank, LATE);
-    assert_int_equal(cause->every, 0);
-    scene_free(scene);
 }
 
 static void wait_for(struct scene *scene, uint32_t rank, struct event done, uint64_t leave_us)
@@ -223,9 +232,10 @@ static void two_waits_of_one_call_are_no_rhythm(void **state)
         scene_send(scene, 1, 0, 1, begin_us + 1805);
         wait_for(scene, 0, (struct event){.kind = EV_IRECV_DONE, .peer = 1, .tag = 1, .request = message},
                  begin_us + 1810);
+        scene_work(scene, 0, "work", begin_us + 2400);
         scene_work(scene, 1, "late", begin_us + 4000);
         for (uint32_t rank = 0; rank < 2; rank++)
-            request[rank] = scene_icollective(scene, rank, WW_ID_Iallreduce, begin_us + (rank ? 4002 : 1812));
+            request[rank] = scene_icollective(scene, rank, WW_ID_Iallreduce, begin_us + (rank ? 4002 : 2402));
         for (uint32_t rank = 0; rank < 2; rank++)
             wait_for(
                 scene, rank,
