@@ -14,9 +14,20 @@
  * last holds; the others tell which statements begin there although nothing is left of them.
  */
 
-/* The number of a path in debug->files, "/./" removed. */
-static uint32_t file_number(struct debug *debug, const char *path)
+/* A compiler that was given a relative path tells the file by that, and where it ran: NULL where it does not. */
+static const char *compiled_in(struct unit *unit)
 {
+    Dwarf_Attribute attribute;
+    const char *path = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+    return path && path[0] == '/' ? path : NULL;
+}
+
+/* The number of a path in debug->files, absolute where it can be, "/./" removed. */
+static uint32_t file_number(struct debug *debug, struct unit *unit, const char *path)
+{
+    const char *folder = path[0] == '/' || strcmp(path, "???") == 0 ? NULL : compiled_in(unit);
+    if (folder)
+        path = arena_printf(&debug->arena, "%s/%s", folder, path);
     if (strstr(path, "/./") == NULL)
         return intern_text(&debug->files, path);
     char *clean = arena_strdup(&debug->arena, path);
@@ -31,7 +42,8 @@ struct file_cache {
     uint32_t file;
 };
 
-static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cache *last, struct map *seen)
+static uint32_t row_file(struct debug *debug, struct unit *unit, Dwarf_Line *line, struct file_cache *last,
+                         struct map *seen)
 {
     const char *path = dwarf_linesrc(line, NULL, NULL);
     if (path == NULL)
@@ -40,7 +52,7 @@ static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cach
         bool is_new = false;
         uint64_t *file = map_put(seen, (uint64_t)(uintptr_t)path, &is_new);
         if (is_new)
-            *file = file_number(debug, path);
+            *file = file_number(debug, unit, path);
         *last = (struct file_cache){path, (uint32_t)*file};
     }
     return last->file;
@@ -65,7 +77,7 @@ static void read_lines(struct debug *debug, struct unit *unit)
         dwarf_lineendsequence(line, &is_end);
         struct line_row row = {.address = address + debug->bias, .line = is_end || number < 0 ? 0 : (uint32_t)number};
         dwarf_linebeginstatement(line, &row.is_statement);
-        row.file = row_file(debug, line, &last, &seen);
+        row.file = row_file(debug, unit, line, &last, &seen);
         /* The end of a sequence must not hide what starts at its address. */
         unit->marks_statements |= !row.is_statement && !is_end;
         struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
@@ -126,7 +138,7 @@ static void set_call(struct walk *walk, struct scope *scope)
     uint64_t file = attribute_number(&scope->die, DW_AT_call_file, false);
     const char *path =
         walk->files != NULL && file < walk->n_files ? dwarf_filesrc(walk->files, file, NULL, NULL) : NULL;
-    scope->call_file = path != NULL ? file_number(walk->debug, path) : INTERN_NONE;
+    scope->call_file = path != NULL ? file_number(walk->debug, walk->unit, path) : INTERN_NONE;
     scope->call_line = (uint32_t)attribute_number(&scope->die, DW_AT_call_line, false);
 }
 
@@ -158,7 +170,7 @@ static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
         scope.entry = entry + walk->debug->bias;
     int line = 0;
     const char *file = dwarf_decl_file(&scope.die);
-    scope.file = file != NULL ? file_number(walk->debug, file) : INTERN_NONE;
+    scope.file = file != NULL ? file_number(walk->debug, walk->unit, file) : INTERN_NONE;
     scope.line = dwarf_decl_line(&scope.die, &line) == 0 && line > 0 ? (uint32_t)line : 0;
     if (parent != SCOPE_NONE)
         set_call(walk, &scope);

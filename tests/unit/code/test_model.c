@@ -11,6 +11,28 @@
 #include <string.h>
 #include <cmocka.h>
 
+/* A file is found from any folder, however its path was told to the compiler. */
+static void test_relative_paths(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {SHAPES_BIN "/c-relative-4", SHAPES_BIN "/c-relative-5"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct code *code = code_open();
+        uint32_t module = code_add_module(code, paths[i], NULL, 0), n_found = 0;
+        for (uint32_t r = 0; r < code_n_routines(code, module); r++)
+            code_place_at(code, module, code_routine_address(code, module, r));
+        for (uint32_t p = 0; p < code_n_places(code); p++) {
+            const char *file = code_place(code, p)->file;
+            if (!file || !strstr(file, "shapes.c"))
+                continue;
+            assert_string_equal(file, SHAPES_SOURCE "/shapes.c");
+            n_found++;
+        }
+        assert_true(n_found > 10);
+        code_close(code);
+    }
+}
+
 static void test_missing(void **state)
 {
     (void)state;
@@ -367,6 +389,7 @@ static void test_extension_modules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relative_paths),
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_build_id),
         cmocka_unit_test(test_inlining),
