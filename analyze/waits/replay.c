@@ -295,7 +295,7 @@ static void lane_count_call(const struct replay *replay, struct queue_of_calls *
     struct calls_at_site *calls = &lane->calls.at[call->site];
     calls->since_ns = calls->n++ ? call->enter_ns - calls->enter_ns : 0;
     calls->enter_ns = call->enter_ns;
-    calls->did_since_ns = did_ns - calls->did_ns;
+    calls->did_since_ns = (float)(did_ns - calls->did_ns);
     calls->did_ns = did_ns;
 }
 

@@ -113,8 +113,9 @@ struct rank_time {
  * its rank did meanwhile outside MPI (sink.h). */
 struct calls_at_site {
     uint32_t n;
+    float did_since_ns;
     uint64_t enter_ns, since_ns;
-    double did_ns, did_since_ns;
+    double did_ns;
 };
 
 /* Of a location: how often it has left each loop (rounds.h). */
