@@ -15,7 +15,7 @@ static double shared_loop(int n, int is_skewed)
 /* begin skewed */
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (int i = 0; i < n; i++) {
-        long links = is_skewed && i >= n / 2 ? 100000 : 20000;
+        long links = !is_skewed ? 20000 : i < n / 2 ? 5000 : 100000;
         double x = i;
         for (long j = 0; j < links; j++)
             x = LINK(x);
