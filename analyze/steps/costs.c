@@ -34,7 +34,6 @@ static void rank_costs_release(struct rank_costs *rank)
     sparse_release(&rank->work);
     sparse_release(&rank->steps);
     sparse_release(&rank->counts);
-    sparse_release(&rank->ran);
 }
 
 void costs_release(struct costs *costs)
@@ -42,6 +41,7 @@ void costs_release(struct costs *costs)
     for (uint32_t rank = 0; costs->ranks && rank < costs->n_ranks; rank++)
         rank_costs_release(&costs->ranks[rank]);
     rank_costs_release(&costs->all);
+    sparse_release(&costs->ran);
     work_release(&costs->weighed);
     map_release(&costs->columns);
     intern_release(&costs->pairs);
@@ -737,7 +737,7 @@ void costs_fit(struct costs *costs, const struct survey *survey)
     weigh_calls(costs, survey);
     for (uint32_t i = 0; i < costs->n_ranks; i++) {
         sparse_pack(&costs->ranks[i].counts);
-        executions_solve(costs->work->executions, &costs->ranks[i].counts, &costs->all.ran);
+        executions_solve(costs->work->executions, &costs->ranks[i].counts, &costs->ran);
     }
 }
 
@@ -797,7 +797,7 @@ static void work_spread(struct costs *costs, uint64_t high, const struct sparse 
     place_spread(costs, &costs->ranks[key_rank(high)], work->key, work->ns, NULL, &own);
     for (size_t i = 0; i < all.n; i++) {
         const struct step_key *key = line_of_place(costs, place, all.at[i].key);
-        double of_all = key ? sparse_get(&costs->all.ran, key->id) : 0;
+        double of_all = key ? sparse_get(&costs->ran, key->id) : 0;
         if (of_all > 0)
             sparse_add(&lines, (uint32_t)all.at[i].key, all.at[i].ns * sparse_get(ran, high | key->id) / of_all);
     }
@@ -805,7 +805,7 @@ static void work_spread(struct costs *costs, uint64_t high, const struct sparse 
     double sum = sparse_sum(&lines);
     for (size_t i = 0; i < own.n; i++) {
         const struct step_key *key = line_of_place(costs, place, own.at[i].key);
-        if (sum > 0 && key && sparse_get(&costs->all.ran, key->id) > 0)
+        if (sum > 0 && key && sparse_get(&costs->ran, key->id) > 0)
             in_lines += own.at[i].ns;
         else
             sparse_add(out, own.at[i].key, own.at[i].ns);

@@ -58,7 +58,6 @@ struct rank_costs {
     struct sparse work;       /* by place, over the run */
     struct sparse steps;      /* sampled weights by (place, step) */
     struct sparse counts;     /* over the run */
-    struct sparse ran;        /* executions by place, over the run; of all processes together */
     double length_variance;   /* in units of what equations are weighed by */
     struct nnls_cost *fitted; /* by column */
     struct nnls_cost *others; /* what the other processes say */
@@ -76,6 +75,7 @@ struct costs {
     VEC(struct early_stretch) early;  /* whose equations are added at the end */
     struct rank_costs *ranks, all;    /* `all` is filled in at the end */
     double across_ranks;              /* standard deviation of a place's cost from what the others say, relatively */
+    struct sparse ran;                /* executions by place, of all processes over the run; filled in at the end */
     uint32_t n_ranks;
     struct sparse measured; /* scratch: work by place */
     VEC(uint32_t) row_columns;
