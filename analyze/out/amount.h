@@ -27,9 +27,3 @@ void amount_apart(const double numbers[2], struct amount texts[2]);
 const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
 /* Likewise of those with whom others are compared; where that takes many pieces only how many: "676 other ranks". */
 const char *amount_other_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
-
-/* When in the run a cause acts, from its waiting in equal parts of the run. */
-
-/* "every 10th time, only until 4.10 s", "a single stall of 1.00 s, 2.00 s after the start"; NULL: all through the run.
- */
-const char *when_sentence(struct arena *arena, const struct analysis *analysis, const struct cause *cause);

@@ -5,6 +5,7 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"
 #include "analyze/out/explain.h"
+#include "analyze/out/when.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

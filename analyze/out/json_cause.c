@@ -4,6 +4,7 @@
 #include "analyze/result/whole.h"
 #include "analyze/out/explain.h"
 #include "analyze/out/ending.h"
+#include "analyze/out/when.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -10,6 +10,7 @@
 #include "analyze/out/explain.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
+#include "analyze/out/when.h"
 #include <math.h>
 #include <string.h>
 

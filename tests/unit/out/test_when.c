@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said of when in the run a cause acts. */
-#include "analyze/out/amount.h"
 #include "analyze/out/page.h"
+#include "analyze/out/when.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -78,6 +78,18 @@ static double growth(int part)
     return 1e5 * part;
 }
 
+/* What happened once near the begin says nothing of the rest. */
+static double growth_and_a_stop(int part)
+{
+    return part == 3 ? 1e7 : growth(part);
+}
+
+/* Nor does it make a trend where there is none. */
+static double two_stops_late(int part)
+{
+    return part == 27 || part == 30 ? 1e7 : always(part);
+}
+
 /* Less by a step, not bit by bit. */
 static double less_after_20(int part)
 {
@@ -125,6 +137,8 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
     assert_string_equal(sentence(&arena, but_for_both_ends), "");
     assert_string_equal(sentence(&arena, growth), "growing from 25.0 us to 315 us of waiting each time");
+    assert_string_equal(sentence(&arena, growth_and_a_stop), "growing from 25.0 us to 315 us of waiting each time");
+    assert_string_equal(sentence(&arena, two_stops_late), "");
     assert_string_equal(sentence(&arena, heap), "");
     assert_string_equal(sentence(&arena, less_after_20), "");
     assert_string_equal(slowing_down(&arena, 0, 3200), "growing from 118 us to 2.00 ms of waiting each time");
