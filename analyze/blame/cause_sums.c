@@ -294,20 +294,24 @@ static bool is_at_first_call(const struct analysis *analysis, const struct cause
 }
 
 /* Regularly, if most of what is felt at its first call comes with one class; and most of the times: where ranks wait at
- * that call for two reasons by turns, as for a message and then for all to have come, each class has every second. */
+ * that call for two reasons by turns, as for a message and then for all to have come, each class has every second.
+ * Many short waits that have next to nothing of it do not count. */
 static void cause_set_every(const struct writer *writer, struct cause *cause)
 {
     const struct analysis *analysis = writer->causes->input->analysis;
     const struct sparse *classes = &writer->sums->waiting.classes;
-    double n_instances = 0;
+    double n_instances = 0, waiting_ns = 0;
     for (uint32_t i = 0; i < cause->n_sites; i++)
-        if (is_at_first_call(analysis, cause, i))
+        if (is_at_first_call(analysis, cause, i)) {
             n_instances += (double)cause->sites[i].n_instances;
+            waiting_ns += cause->sites[i].waiting_ns;
+        }
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
         uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
         const struct wait_class *found = &analysis->sites[site].classes[class];
-        if (site == cause->sites[0].site && classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns &&
-            (double)found->n_instances >= REGULAR_SHARE * n_instances)
+        bool is_most = classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns &&
+                       (double)found->n_instances >= REGULAR_SHARE * n_instances;
+        if (site == cause->sites[0].site && (is_most || classes->at[i].ns >= MOST_SHARE * waiting_ns))
             cause->every = found->when.every;
     }
 }

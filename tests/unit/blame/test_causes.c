@@ -257,6 +257,28 @@ static void two_waits_of_one_call_are_no_rhythm(void **state)
     scene_free(scene);
 }
 
+/* Rank 1 has much more to do in each fifth step, and a little more of the same in all: the little is felt more often, but
+ * it is not what ranks wait for. */
+static void short_waits_in_between_hide_no_rhythm(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    for (int step = 1; step <= 60; step++) {
+        uint64_t begin_us = scene->now_us[0];
+        scene_work(scene, 0, "work", begin_us + 1000);
+        scene_work(scene, 1, "work", begin_us + 1000);
+        uint64_t end_us = begin_us + (step % 5 == 0 ? 9000 : 1180);
+        scene_work(scene, 1, "grid", end_us);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us + 5);
+    }
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_classes, 2);
+    assert_int_equal(cause->sites[0].n_instances, 60);
+    assert_int_equal(cause->every, 5);
+    scene_free(scene);
+}
+
 /* Of three ranks one works all through the run, one from the middle on: waits of many parts count in each of them. */
 static void a_wait_counts_in_every_part_that_it_reaches_into(void **state)
 {
@@ -345,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_stall_is_done_in_one_go),
         cmocka_unit_test(a_loop_over_neighbours_is_no_rhythm),
         cmocka_unit_test(two_waits_of_one_call_are_no_rhythm),
+        cmocka_unit_test(short_waits_in_between_hide_no_rhythm),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),
         cmocka_unit_test(it_is_known_when_the_machine_held_up_ranks),
