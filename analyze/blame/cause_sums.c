@@ -391,7 +391,8 @@ static void cause_set_other_side(const struct causes *causes, const struct cause
 }
 
 /* The instances of its classes that overlap the longest in time, if they have nearly all of it, no rank waits again and
- * again in them, and what they wait for was done in one go. */
+ * again in them, and what they wait for was done in one go: by the late side alone. Where the others do their part of
+ * it meanwhile, it adds up from when all last met, and is waited for at the end. */
 static void cause_set_stall(const struct writer *writer, struct cause *cause)
 {
     const struct causes_input *input = writer->causes->input;
@@ -414,7 +415,8 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
                 n_waits += class->longest.n_waits;
             }
         }
-        if (is_sum && in_one_go_ns >= MOST_SHARE * cause->waiting_ns && n_waits < trace->n_ranks) {
+        bool is_shared = cause->meanwhile > 1 - MOST_SHARE;
+        if (is_sum && in_one_go_ns >= MOST_SHARE * cause->waiting_ns && n_waits < trace->n_ranks && !is_shared) {
             cause->stall_ns = sum_ns / n_waits; /* without what the machine made of it */
             cause->stall_after_ns = all.begin_ns > trace->start_ns ? all.begin_ns - trace->start_ns : 0;
         }
@@ -702,10 +704,10 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_set_gain(writer, cause);
     qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);
+    cause_set_other_side(writer->causes, sums, cause);
     cause_set_every(writer, cause);
     cause_set_stall(writer, cause);
     cause_count_when(writer, cause);
-    cause_set_other_side(writer->causes, sums, cause);
     cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
