@@ -203,6 +203,30 @@ static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting
     return n_sites;
 }
 
+/* One rank may be late where it meets the others in one call, and another one in another call. */
+static void cause_add_late_of_sites(struct writer *writer, struct cause *cause)
+{
+    struct arena *arena = &writer->causes->input->analysis->arena;
+    const struct sparse *by_site = &writer->sums->waiting.by_site;
+    for (uint32_t i = 0; i < cause->n_sites; i++) {
+        struct cause_site *at = &cause->sites[i];
+        size_t begin = sparse_find(by_site, key_pair(at->site, 0)), end = begin;
+        while (end < by_site->n && key_high(by_site->at[end].key) == at->site)
+            end++;
+        struct term *terms = arena_copy(&writer->scratch, by_site->at + begin, (end - begin) * sizeof *terms);
+        qsort(terms, end - begin, sizeof *terms, term_by_falling_ns);
+        double so_far_ns = 0;
+        uint32_t n = 0;
+        while (n < end - begin && so_far_ns < MOST_SHARE * at->waiting_ns)
+            so_far_ns += terms[n++].ns;
+        if (n >= cause->n_late)
+            continue;
+        at->late = arena_array(arena, uint32_t, n);
+        for (; at->n_late < n; at->n_late++)
+            at->late[at->n_late] = key_low(terms[at->n_late].key);
+    }
+}
+
 /* The fewest that carry half of the blame, and whoever carries at least half as much as the last of them. */
 static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double waiting_ns)
 {
@@ -675,6 +699,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
         .direct_ns = sums->waiting.direct_ns};
     cause->share = analysis->waiting_ns > 0 ? sums->waiting.ns / analysis->waiting_ns : 0;
     sparse_pack(&sums->waiting.ranks);
+    sparse_pack(&sums->waiting.by_site);
     sparse_pack(&sums->times);
     sparse_pack(&sums->lacks);
     sparse_pack(&sums->held_up);
@@ -699,6 +724,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
             cause->kind = (enum cause_kind)kind;
     }
     cause->n_sites = waiting_sites(analysis, &sums->waiting, &cause->sites);
+    cause_add_late_of_sites(writer, cause);
     cause_add_others(writer, cause);
     cause_add_as_late(writer, cause);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);

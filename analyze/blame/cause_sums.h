@@ -11,6 +11,7 @@ struct waiting {
     double ns, direct_ns;
     struct sparse ranks;   /* by rank */
     struct sparse classes; /* by (site in result order, class) */
+    struct sparse by_site; /* by (site in result order, rank) */
 };
 
 struct cause_sums {

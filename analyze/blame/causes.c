@@ -231,6 +231,7 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
             waiting->direct_ns += key & KEY_LONG_TERM ? 0 : ns;
             sparse_add(&waiting->ranks, key_rank(key), ns);
             sparse_add(&waiting->classes, where, ns);
+            sparse_add(&waiting->by_site, key_pair(site, key_rank(key)), ns);
             if (sums) {
                 kinds_add(causes, sums->kind_ns, key_atom(key), work_share, ns);
                 kinds_add(causes, own_of(causes, node)->kind_ns, key_atom(key), work_share, ns);
@@ -424,6 +425,7 @@ static void waiting_release(struct waiting *waiting)
 {
     sparse_release(&waiting->ranks);
     sparse_release(&waiting->classes);
+    sparse_release(&waiting->by_site);
 }
 
 static void causes_release(struct causes *causes)

@@ -86,11 +86,11 @@ static const char *report_classes(struct report *report, const struct cause_site
     return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
 }
 
-/* "215 ms, 77 of 90 instances, class 1 of 6"; the time only where there are several sites to compare. */
+/* "for rank 1, 215 ms, 77 of 90 instances, class 1 of 6"; the time only where there are several sites to compare. */
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     const struct wait_site *site = &report->analysis->sites[at->site];
-    const char *time = "", *state = "", *label = label_site(&report->book, at->site);
+    const char *time = "", *state = "", *whom = "", *label = label_site(&report->book, at->site);
     /* "late member, " where the cause is felt at one call in several wait states. */
     for (uint32_t i = 0; i < cause->n_sites; i++) {
         const struct wait_site *other = &report->analysis->sites[cause->sites[i].site];
@@ -99,7 +99,9 @@ static const char *report_figures(struct report *report, const struct cause *cau
     }
     if (cause->n_sites > 1)
         time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
-    return arena_printf(&report->arena, "%s%s%s of %s %s%s", state, time, amount_count(at->n_instances).text,
+    if (at->n_late)
+        whom = arena_printf(&report->arena, "for %s, ", amount_ranks(&report->arena, at->late, at->n_late));
+    return arena_printf(&report->arena, "%s%s%s%s of %s %s%s", whom, state, time, amount_count(at->n_instances).text,
                         amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
                         report_classes(report, at, site));
 }

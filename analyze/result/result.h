@@ -135,7 +135,8 @@ struct cause_site {
     double waiting_ns; /* of this site's waiting, blamed on this cause */
     uint64_t n_instances;
     uint32_t *classes; /* numbers */
-    uint32_t n_classes;
+    uint32_t *late;    /* ranks that carry nearly all of it, where they are fewer than the cause has; else none */
+    uint32_t n_classes, n_late;
 };
 
 struct cause_rank {

@@ -123,9 +123,10 @@ function siteLink(site) {
 function siteFigures(cause, site) {
   const blamed = site.classes.filter((c) => c.blamed).map((c) => c.number);
   const time = cause.sites.length > 1 ? `${duration(site.waiting_ns)}, ` : "";
+  const whom = site.late_ranks.length ? `for ${rankList(site.late_ranks)}, ` : "";
   const all = site.classes.length + (site.left_out?.classes?.n || 0);
   const classes = all > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${all}` : "";
-  return `${time}${count(site.instances_blamed)} of ${plural(site.instances, "instance")}${classes}`;
+  return `${whom}${time}${count(site.instances_blamed)} of ${plural(site.instances, "instance")}${classes}`;
 }
 
 /** The cause's waiting over the run, as small bars. */

@@ -257,8 +257,32 @@ static void two_waits_of_one_call_are_no_rhythm(void **state)
     scene_free(scene);
 }
 
-/* Rank 1 has much more to do in each fifth step, and a little more of the same in all: the little is felt more often, but
- * it is not what ranks wait for. */
+/* The same code makes rank 0 late at a barrier and rank 1 late at a reduction, in each step. */
+static void each_call_tells_who_is_late_there(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    for (int step = 0; step < 20; step++)
+        for (uint32_t late = 0; late < 2; late++) {
+            uint64_t begin_us = scene->now_us[0];
+            for (uint32_t rank = 0; rank < 3; rank++)
+                scene_work(scene, rank, "shared", begin_us + (rank == late ? 3000 : 1000));
+            for (uint32_t rank = 0; rank < 3; rank++)
+                scene_collective(scene, rank, late ? WW_ID_Allreduce : WW_ID_Barrier, TRACE_NONE, begin_us + 3005);
+        }
+    const struct analysis *analysis = scene_analyse(scene);
+    const struct cause *cause = &analysis->causes[0];
+    assert_int_equal(cause->n_late, 2);
+    assert_int_equal(cause->n_sites, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(cause->sites[i].n_late, 1);
+        assert_int_equal(cause->sites[i].late[0], analysis->sites[cause->sites[i].site].kind != WAIT_BARRIER);
+    }
+    scene_free(scene);
+}
+
+/* Rank 1 has much more to do in each fifth step, and a little more of the same in all: the little is felt more often,
+ * but it is not what ranks wait for. */
 static void short_waits_in_between_hide_no_rhythm(void **state)
 {
     (void)state;
@@ -367,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_stall_is_done_in_one_go),
         cmocka_unit_test(a_loop_over_neighbours_is_no_rhythm),
         cmocka_unit_test(two_waits_of_one_call_are_no_rhythm),
+        cmocka_unit_test(each_call_tells_who_is_late_there),
         cmocka_unit_test(short_waits_in_between_hide_no_rhythm),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),

@@ -588,6 +588,22 @@ static void the_machine_makes_no_cause_too_small_to_be_listed(void **state)
     free(text);
 }
 
+/* One of the late ranks makes the others wait there. */
+static void a_call_says_for_whom_ranks_wait(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t late = 1;
+    f->felt[0].late = &late;
+    f->felt[0].n_late = 1;
+    char *text = printed(f, &(struct report_options){.width = 120, .all = true});
+    expect_in(text, "for rank 1, 99 of 100 instances, class 2 of 2");
+    free(text);
+    json_t *report = printed_json(f, &(struct json_options){0});
+    json_t *site = json_array_get(json_object_get(json_array_get(json_object_get(report, "causes"), 0), "sites"), 0);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(site, "late_ranks"), 0)), 1);
+    json_decref(report);
+}
+
 static void json_has_the_documented_fields(void **state)
 {
     json_t *report = printed_json(*state, &(struct json_options){0});
@@ -778,6 +794,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(the_overview_names_cause_first_and_call_second),
         WITH_FIXTURE(a_call_reads_alike_in_no_two_rows),
+        WITH_FIXTURE(a_call_says_for_whom_ranks_wait),
         WITH_FIXTURE(lines_keep_to_the_width),
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
