@@ -193,14 +193,6 @@ json_t *json_site(struct json *json, uint32_t number)
     return object;
 }
 
-static json_t *late_of_site(const struct cause_site *at)
-{
-    json_t *ranks = json_array();
-    for (uint32_t i = 0; i < at->n_late; i++)
-        json_array_append_new(ranks, json_integer(at->late[i]));
-    return ranks;
-}
-
 /* Sites below a cause or the machine: the classes in which it has a part are marked. */
 static void add_cause_sites(struct json *json, json_t *object, const struct cause_site *at, uint32_t n,
                             int64_t waiting_ns)
@@ -215,7 +207,7 @@ static void add_cause_sites(struct json *json, json_t *object, const struct caus
     for (uint32_t i = 0; i < n_shown; i++) {
         json_t *site = json_site_head(json, at[i].site, times[i]);
         json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_instances));
-        json_object_set_new(site, "late_ranks", late_of_site(&at[i]));
+        json_object_set_new(site, "late_ranks", json_numbers(at[i].late, at[i].n_late));
         add_classes(json, site, at[i].site, &at[i]);
         json_array_append_new(sites, site);
     }
