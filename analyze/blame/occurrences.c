@@ -4,7 +4,7 @@
 #include "wrap/base/err.h"
 #include <stdlib.h>
 
-static void classify(void *context, const void *records, size_t n_bytes)
+static size_t classify(void *context, const void *records, size_t n_bytes)
 {
     struct occurrences *occurrences = context;
     struct occurrence *const *at = records, *const *end = at + n_bytes / sizeof *at;
@@ -22,6 +22,7 @@ static void classify(void *context, const void *records, size_t n_bytes)
         occurrences->done = done;
     }
     pthread_mutex_unlock(&occurrences->mutex);
+    return n_bytes;
 }
 
 void occurrences_begin(struct occurrences *occurrences, struct classes *classes)

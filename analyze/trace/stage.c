@@ -31,12 +31,17 @@ static struct stage *find_work(const struct staff *staff, uint32_t n)
 
 static void work_on(struct staff *staff, struct stage *stage)
 {
-    uint64_t number = stage->n_done;
+    const char *records = block_at(stage, stage->n_done) + stage->n_worked;
+    size_t n_left = stage->n_bytes[stage->n_done % stage->n_blocks] - stage->n_worked;
     stage->is_worked_on = true;
     pthread_mutex_unlock(&staff->mutex);
-    stage->work(stage->context, block_at(stage, number), stage->n_bytes[number % stage->n_blocks]);
+    size_t n_worked = stage->work(stage->context, records, n_left);
     pthread_mutex_lock(&staff->mutex);
     stage->is_worked_on = false;
+    stage->n_worked += n_worked;
+    if (n_worked < n_left)
+        return;
+    stage->n_worked = 0;
     stage->n_done++;
     if (n_waiting(stage) == 0 || n_waiting(stage) == stage->n_blocks / 2)
         pthread_cond_broadcast(&staff->changed);
@@ -108,8 +113,7 @@ void staff_end(struct staff *staff)
 
 /* In the writer. */
 
-void stage_begin(struct stage *stage, size_t block_bytes,
-                 void (*work)(void *context, const void *records, size_t n_bytes), void *context)
+void stage_begin(struct stage *stage, size_t block_bytes, stage_work *work, void *context)
 {
     size_t n = RING_BYTES / block_bytes;
     n = n < BLOCKS_LEAST ? BLOCKS_LEAST : n > STAGE_BLOCKS_MOST ? STAGE_BLOCKS_MOST : n;
@@ -155,7 +159,8 @@ void stage_turn(struct stage *stage)
     if (stage->staff)
         turn_to_staff(stage);
     else
-        stage->work(stage->context, stage->block, stage->n_used);
+        for (size_t n_worked = 0; n_worked < stage->n_used;)
+            n_worked += stage->work(stage->context, stage->block + n_worked, stage->n_used - n_worked);
     stage->n_used = 0;
     stage->n_turned++;
 }

@@ -8,7 +8,8 @@
  * ahead by a few blocks at most. Who finds them all full works meanwhile on that stage or on one behind it, until half
  * are free: so there need not be a thread for each stage, and none sleeps while there is work that it may do. Nobody
  * waits for a stage before his own, so it always goes on. A thread stays with a stage while there is work in it, whose
- * data are near then.
+ * data are near then. A block is worked on by portions: who lends a hand looks after each whether his own stage has
+ * room by now.
  *
  * While it is worked on, only who does so touches what the records speak of. What else is read must not change after
  * the record has been written for which it is read.
@@ -23,7 +24,11 @@
  * line, of which processors fetch two at a time, goes from core to core. */
 enum { STAGE_APART = 128 };
 
-enum { STAGE_BLOCKS_MOST = 16, STAFF_MOST = 3 };
+enum { STAGE_BLOCKS_MOST = 16, STAGE_PORTION = 1 << 16, STAFF_MOST = 3 };
+
+/* Works on whole records, the first of these n_bytes: all of them, or until it has done STAGE_PORTION. Returns how many
+ * bytes it has done. */
+typedef size_t stage_work(void *context, const void *records, size_t n_bytes);
 
 struct staff {
     struct stage *stages[STAFF_MOST]; /* the last one of the way first */
@@ -36,7 +41,7 @@ struct staff {
 };
 
 struct stage {
-    void (*work)(void *context, const void *records, size_t n_bytes); /* whole records */
+    stage_work *work;
     void *context;
     size_t block_bytes;
     uint32_t n_blocks;
@@ -47,6 +52,7 @@ struct stage {
     struct staff *staff;     /* borrowed; NULL = the writer does the work. For its mutex: */
     uint32_t place;          /* in the staff */
     uint64_t n_full, n_done; /* blocks so far */
+    size_t n_worked;         /* bytes of the next one to be done */
     bool is_worked_on;
 };
 
@@ -55,8 +61,7 @@ void staff_begin(struct staff *staff, uint32_t n_threads);
 /* All that was written has been done; the stages have no staff any more. Zeros are a staff that has ended. */
 void staff_end(struct staff *staff);
 
-void stage_begin(struct stage *stage, size_t block_bytes,
-                 void (*work)(void *context, const void *records, size_t n_bytes), void *context);
+void stage_begin(struct stage *stage, size_t block_bytes, stage_work *work, void *context);
 /* From now on the staff does the work. The stages for which that writes have joined before. */
 void stage_join(struct stage *stage, struct staff *staff);
 /* Everything that was written has been done, and the staff has left. More may be written then. */

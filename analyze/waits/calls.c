@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 << 10, APART_BYTES = BLOCK_BYTES / 4 };
+enum { BLOCK_BYTES = STAGE_PORTION, APART_BYTES = BLOCK_BYTES / 4 };
 
 /* What the reader is told, as it is written down: as short as it can be, since it goes from one core to another. */
 struct record {
@@ -127,7 +127,7 @@ static void read_record(struct reader *reader, const void *at)
     }
 }
 
-static void read_block(void *context, const void *records, size_t n_bytes)
+static size_t read_block(void *context, const void *records, size_t n_bytes)
 {
     const struct calls *calls = context;
     struct reader *reader = calls->reader;
@@ -144,6 +144,7 @@ static void read_block(void *context, const void *records, size_t n_bytes)
         }
         read_record(reader, at);
     }
+    return n_bytes;
 }
 
 /* Before it. */

@@ -325,21 +325,23 @@ static void fetch(const struct history *history, const void *at)
         memory_fetch(node, offsetof(struct chain_node, counts));
 }
 
-static void take_all(void *context, const void *records, size_t n_bytes)
+static size_t take_portion(void *context, const void *records, size_t n_bytes)
 {
     enum { AHEAD = 4 };
     struct history *history = context;
-    const char *at = records, *end = at + n_bytes, *ahead = at;
+    const char *at = records, *ahead = at, *end = at + n_bytes;
+    const char *enough = n_bytes < STAGE_PORTION ? end : at + STAGE_PORTION;
     bool fetches = history->n_lanes > FEW_LOCATIONS;
     for (int i = 0; fetches && i < AHEAD && ahead < end; i++)
         ahead += record_bytes(ahead);
-    for (; at < end; at += record_bytes(at)) {
+    for (; at < enough; at += record_bytes(at)) {
         if (fetches && ahead < end) {
             fetch(history, ahead);
             ahead += record_bytes(ahead);
         }
         take(history, at);
     }
+    return (size_t)(at - (const char *)records);
 }
 
 /* In the replay. */
@@ -349,7 +351,7 @@ void history_begin(struct history *history, uint32_t n_lanes)
     size_t block = (size_t)n_lanes * BLOCK_A_LANE;
     *history = (struct history){.n_lanes = n_lanes};
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : block;
-    stage_begin(&history->stage, block, take_all, history);
+    stage_begin(&history->stage, block, take_portion, history);
     history->pasts = memory_lines(n_lanes + 1, sizeof *history->pasts);
 }
 
