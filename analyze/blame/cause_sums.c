@@ -135,6 +135,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .blame_ns = sparse_get(&sums->waiting.ranks, rank),
                                .time_ns = sparse_get(&sums->inside, rank),
                                .computing_ns = sparse_get(&sums->busy, rank),
+                               .entered_ns = sparse_get(&sums->entered, rank),
                                .error_ns = executions > 0 ? 0 : sqrt(sparse_get(&sums->noise, rank)),
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, sums, rank),
@@ -704,6 +705,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&sums->lacks);
     sparse_pack(&sums->held_up);
     sparse_pack(&sums->inside);
+    sparse_pack(&sums->entered);
     sparse_pack(&sums->busy);
     sparse_pack(&sums->by_code);
     bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;

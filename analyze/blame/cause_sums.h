@@ -21,6 +21,7 @@ struct cause_sums {
     double critical_off_ns; /* and of that, without a CPU */
     struct sparse times;    /* time by rank */
     struct sparse inside;   /* of it in the code that names the cause, but for time without a CPU */
+    struct sparse entered;  /* by rank, in code that is entered from there and no part of the cause; likewise */
     struct sparse noise;    /* variance of it by rank, as far as samples tell it */
     struct sparse busy;     /* as inside, computing only */
     struct sparse by_code;  /* likewise, by (rank, code place) */

@@ -66,6 +66,25 @@ static void causes_mark_inside(struct causes *causes)
     }
 }
 
+/* What a node executes is inside all code around it: also in that which names another cause. */
+static void causes_add_entered(struct causes *causes)
+{
+    const struct rollup *rollup = &causes->rollup;
+    struct arena scratch = {0};
+    uint32_t *seen = arena_array(&scratch, uint32_t, rollup->causes.n + 1); /* from this node, + 1 */
+    for (uint32_t node = 0; node < rollup->nodes.n; node++) {
+        uint32_t own = rollup->cause_of.at[node], around = rollup->nodes.at[node].parent;
+        for (; around != ROLLUP_NONE && rollup->nodes.at[node].times.n; around = rollup->nodes.at[around].parent) {
+            uint32_t cause = rollup->cause_of.at[around];
+            if (cause == ROLLUP_NONE || cause == own || !causes->is_inside.at[around] || seen[cause] == node + 1)
+                continue;
+            seen[cause] = node + 1;
+            sparse_add_all(&causes->sums.at[cause].entered, &rollup->nodes.at[node].times, 1);
+        }
+    }
+    arena_release(&scratch);
+}
+
 static bool has_one_reason(void *context, uint32_t a, uint32_t b, const struct sparse *late)
 {
     return ways_have_one_reason(context, a, b, late);
@@ -101,6 +120,7 @@ static void causes_roll_up(struct causes *causes)
     ways_release(&ways);
     vec_resize(&causes->sums, causes->rollup.causes.n);
     causes_mark_inside(causes);
+    causes_add_entered(causes);
 }
 
 /* The cause that a node's own code belongs to; NULL. */
@@ -437,6 +457,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&sums->lacks);
         sparse_release(&sums->held_up);
         sparse_release(&sums->inside);
+        sparse_release(&sums->entered);
         sparse_release(&sums->busy);
         sparse_release(&sums->noise);
         sparse_release(&sums->by_code);

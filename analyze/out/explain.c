@@ -11,7 +11,7 @@
 /* What one rank did there, or several of them on average. */
 struct doing {
     uint32_t rank;
-    double time_ns, computing_ns, executions;
+    double time_ns, computing_ns, entered_ns, executions;
     double instructions, cost_ns; /* of one execution; NAN: there is none */
     double cost_error;            /* relative */
     double bytes, file_bytes;
@@ -38,6 +38,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
     *doing = (struct doing){.rank = rank->rank,
                             .time_ns = rank->time_ns,
                             .computing_ns = rank->computing_ns,
+                            .entered_ns = rank->entered_ns,
                             .executions = (double)rank->executions,
                             .cost_error = rank->cost_error,
                             .bytes = (double)rank->bytes,
@@ -63,6 +64,7 @@ static void crowd_finish(struct arena *arena, struct crowd *crowd)
         crowd->ranks[i] = doing->rank;
         sum.time_ns += doing->time_ns / n;
         sum.computing_ns += doing->computing_ns / n;
+        sum.entered_ns += doing->entered_ns / n;
         sum.executions += doing->executions / n;
         sum.bytes += doing->bytes / n;
         sum.file_bytes += doing->file_bytes / n;
@@ -271,6 +273,14 @@ static const char *give_or_take(struct arena *arena, double doubt)
     return doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
 }
 
+/* Times are those of the cause: where the code that names it enters more, on either side, they are not all that ranks
+ * spend there. */
+static const char *in_it(const struct crowd *late, const struct crowd *others)
+{
+    double entered_ns = fmax(late->mean.entered_ns, others->mean.entered_ns);
+    return entered_ns > (NOTABLY_LONGER - 1) * late->mean.time_ns ? "in it itself" : "in it";
+}
+
 /* Of ranks that are late although they spend no more time in it than the others. */
 static const char *explain_no_longer(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
@@ -278,20 +288,21 @@ static const char *explain_no_longer(struct arena *arena, const struct crowd *la
     const char *who = late->names, *spend = verb(late, "spends", "spend");
     const char *whom = compared(arena, others, TIME);
     bool is_same = excess.is_known && excess.low * NOTABLY_LONGER > 1;
-    const char *time = is_same ? "the same total time in it as" : "no more time in it than";
-    return arena_printf(arena, "%s %s %s %s, but while others already wait", who, spend, time, whom);
+    return arena_printf(arena, "%s %s %s %s %s %s, but while others already wait", who, spend,
+                        is_same ? "the same total time" : "no more time", in_it(late, others), is_same ? "as" : "than",
+                        whom);
 }
 
 static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    const char *who = late->names, *spend = verb(late, "spends", "spend");
+    const char *who = late->names, *spend = verb(late, "spends", "spend"), *in = in_it(late, others);
     const char *few = ", as far as few samples tell";
     if (!others->n)
-        return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
-                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
+        return arena_printf(arena, "%s %s %s %s%s, at times when others wait", who, spend,
+                            amount_duration(late->mean.time_ns).text, in, verb(late, "", " on average"));
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
-        return arena_printf(arena, "%s %s %s in it%s, %s next to nothing%s", who, spend,
-                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), others->names,
+        return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend,
+                            amount_duration(late->mean.time_ns).text, in, verb(late, "", " on average"), others->names,
                             least_ratio(&late->mean, &others->mean) > 1 ? "" : few);
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
@@ -299,8 +310,8 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     const char *whom = compared(arena, others, TIME);
     double doubt = doubt_of_times(&late->mean, &others->mean), least = least_ratio(&late->mean, &others->mean);
     if (doubt > VAGUE_DOUBT && least > 1)
-        return arena_printf(arena, "%s %s at least %s as long in it as %s", who, spend, factor(arena, least), whom);
-    return arena_printf(arena, "%s %s %s as long in it as %s%s", who, spend, factors(arena, &longer), whom,
+        return arena_printf(arena, "%s %s at least %s as long %s as %s", who, spend, factor(arena, least), in, whom);
+    return arena_printf(arena, "%s %s %s as long %s as %s%s", who, spend, factors(arena, &longer), in, whom,
                         doubt > VAGUE_DOUBT ? few : give_or_take(arena, doubt));
 }
 

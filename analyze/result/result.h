@@ -144,6 +144,7 @@ struct cause_rank {
     double blame_ns;
     double time_ns;      /* that this rank spent in the step over the whole run */
     double computing_ns; /* of it, on a CPU */
+    double entered_ns;   /* beside it: in what is inside the code that names the cause, and no part of the cause */
     double error_ns;     /* standard error of time_ns, as far as samples tell it */
     uint64_t executions; /* 0 = not counted */
     double instructions; /* or so, from the length of the machine code that was executed; 0 = not counted */

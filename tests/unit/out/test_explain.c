@@ -111,6 +111,21 @@ static void ranks_that_differ_are_compared_with_on_average(void **state)
                 "rank 1 runs it as often as ranks 0,2 on average, each time at 6.0 x the cost");
 }
 
+/* A loop enters others that are no part of the cause: what is said of its own time is not said of all of it. */
+static void what_a_cause_enters_is_told_apart(void **state)
+{
+    (void)state;
+    struct cause_rank times[] = {{.rank = 1, .time_ns = 300e6, .entered_ns = 10e6}, {.rank = 0}};
+    expect_text(times, 1, 2, KIND_MORE_TIME, "rank 1 spends 300 ms in it, rank 0 next to nothing");
+    times[1].entered_ns = 200e6;
+    expect_text(times, 1, 2, KIND_MORE_TIME, "rank 1 spends 300 ms in it itself, rank 0 next to nothing");
+    times[1].time_ns = 100e6;
+    expect_text(times, 1, 2, KIND_MORE_TIME, "rank 1 spends 3.0 x as long in it itself as rank 0");
+    times[1].time_ns = 300e6;
+    expect_text(times, 1, 2, KIND_MORE_TIME,
+                "rank 1 spends the same total time in it itself as rank 0, but while others already wait");
+}
+
 static void times_are_told_as_well_as_samples_know_them(void **state)
 {
     (void)state;
@@ -557,6 +572,7 @@ int main(void)
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(late_ranks_that_spend_no_longer_are_told_apart),
         cmocka_unit_test(ranks_that_differ_are_compared_with_on_average),
+        cmocka_unit_test(what_a_cause_enters_is_told_apart),
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
