@@ -848,7 +848,10 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
             flows_read(&search.flows, analysis, measures, cause);
             if (find_region(&search, analysis->steps[cause->step].place, &region)) {
                 region = region_make(&search, region.routine, region.loop);
-                if (!find_in(&search, region, cause))
+                /* Fewer entries, each with as much more: parting ways is then not why it takes longer. Of pieces of the
+                 * run it is not known how many processes they are of. */
+                bool has_more = search.flows.is_pieces || region.work[LATE] >= (1 + PARTING_TOLD) * region.work[OTHERS];
+                if (has_more && !find_in(&search, region, cause))
                     find_around(&search, region, cause);
             }
             flows_release(&search.flows);
