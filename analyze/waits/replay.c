@@ -541,12 +541,19 @@ static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, cons
     lane->now_ns = lane->tip->time_ns;
 }
 
+/* Where it waited. Of polls by turns for several things, the place of the one for what came in the end; a call that
+ * only fetches what polls have found says less than they do. */
+static uint32_t lane_wait_site(const struct queue_of_calls *lane, const struct call *call)
+{
+    return lane->polling.mark && call->class != WW_TEST ? lane->polling.site : call->site;
+}
+
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                       const struct release *release, struct mark *begin)
 {
     const struct point *point = release->point;
     uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
-    uint32_t site = lane->polling.mark ? lane->polling.site : call->site;
+    uint32_t site = lane_wait_site(lane, call);
     struct wait wait = {.rank = lane->rank,
                         .site = site,
                         .number = lane->calls.at[site].n,
@@ -591,7 +598,7 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
     for (uint32_t i = 0; i < lane->polling.n_points; i++) {
         struct point *point = lane->polling.room->points[i];
         if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
-            lane_set_waiting_point(replay, lane, begin, release->came_by, lane->polling.site, point);
+            lane_set_waiting_point(replay, lane, begin, release->came_by, lane_wait_site(lane, call), point);
     }
     for (size_t i = 0; i < call->callbacks.n; i++) {
         struct point *back = call->callbacks.at[i].back;

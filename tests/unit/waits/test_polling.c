@@ -104,7 +104,21 @@ static void work_between_polls_ends_the_polling(void **state)
     scene_free(scene);
 }
 
-/* What was found is known: the wait ends there, however long it takes until the receive. */
+/* By turns for what it sends and for what it receives: the place and the name of the wait are those of what came. */
+static void polls_by_turns_wait_where_something_came(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "quick", 100);
+    poll(scene, 1, WW_ID_Testall, 1000, 510);
+    receive_by_test(scene, 1, request, false, 512);
+    send_and_meet(scene, 512);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 200);
+    assert_string_equal(scene_site(scene, WAIT_LATE_SENDER)->call, "MPI_Test");
+    scene_free(scene);
+}
+
 /* Between two polls the program completes requests that it has not begun, as MPI_Wait does for MPI_REQUEST_NULL. */
 static void completing_no_request_does_not_end_the_polling(void **state)
 {
@@ -127,6 +141,7 @@ static void completing_no_request_does_not_end_the_polling(void **state)
     scene_free(scene);
 }
 
+/* What was found is known: the wait ends there, however long it takes until the receive. */
 static void a_probe_that_succeeds_ends_the_wait(void **state)
 {
     (void)state;
@@ -278,6 +293,7 @@ int main(void)
         cmocka_unit_test(polls_for_a_send_wait_for_its_receiver),
         cmocka_unit_test(the_rest_of_a_nap_is_the_own_doing),
         cmocka_unit_test(work_between_polls_ends_the_polling),
+        cmocka_unit_test(polls_by_turns_wait_where_something_came),
         cmocka_unit_test(completing_no_request_does_not_end_the_polling),
         cmocka_unit_test(a_probe_that_succeeds_ends_the_wait),
         cmocka_unit_test(long_polling_keeps_what_comes_after_the_release),
