@@ -846,6 +846,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if ((says_more || cause->kind == KIND_SLOWER) && is_for_progress(analysis, cause))
         return "the MPI library goes on only when the late side comes back to it: call it there now and then "
                "(MPI_Test), or switch on its asynchronous progress";
+    if (cause->is_unexplained)
+        return "see what it waits for: perhaps for a process that is not recorded with this run, as one that was "
+               "spawned";
     const char *sharing = says_more ? next_of_sharing(cause, &sides) : NULL;
     if (sharing)
         return sharing;

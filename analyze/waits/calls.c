@@ -266,7 +266,7 @@ static void tell_enter(struct calls *calls, struct lane *lane, const struct even
 {
     enum ww_class class = calls->trace->regions[lane->region].class;
     expect(calls, lane->site, CALL_ITSELF);
-    if (class == WW_TEST || class == WW_IPROBE || class == WW_PROBE)
+    if (class == WW_TEST || class == WW_IPROBE || class == WW_PROBE || class == WW_RECV)
         expect(calls, lane->site, CALL_WAITING);
     if (calls->is_staged) {
         write_enter(calls, lane, event);

@@ -392,6 +392,12 @@ static void lane_spend_called_back(struct replay *replay, struct queue_of_calls 
     lane->now_ns = to_ns;
 }
 
+/* Of what it received there is no record: it came from a process that is not recorded with this run. */
+static bool waits_for_unknown(const struct call *call)
+{
+    return call->class == WW_RECV && !call->needs.n && !call->is_open;
+}
+
 /* Time inside MPI that nobody else is to blame for: not on a CPU, or communication. */
 static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                               uint64_t from_ns, uint64_t to_ns)
@@ -401,8 +407,10 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
     double idle_ns = call->is_open ? 0 : (double)idle_between(&call->idle, from_ns, to_ns);
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
     /* What moved in a call that never ended is not known. */
-    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class);
-    uint32_t step = call_step(replay->call_steps, call->site, call->is_open ? CALL_OPEN : CALL_ITSELF);
+    bool is_unknown = waits_for_unknown(call);
+    enum step_state state = call->is_open || is_unknown ? STEP_MPI : waits_state(call->class);
+    enum call_state what = call->is_open ? CALL_OPEN : is_unknown ? CALL_WAITING : CALL_ITSELF;
+    uint32_t step = call_step(replay->call_steps, call->site, what);
     uint32_t absent = idle_ns > 0 ? call_step(replay->call_steps, call->site, CALL_ABSENT) : step;
     lane_spend(replay, lane, step, busy_ns);
     lane_spend(replay, lane, absent, idle_ns);

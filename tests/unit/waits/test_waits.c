@@ -483,6 +483,24 @@ static void peer_may_be_nobody_or_oneself(void **state)
     scene_free(scene);
 }
 
+/* Nothing tells who sent what rank 1 received; it is no transfer, though, and rank 1 is waited for. */
+static void a_sender_that_is_not_recorded_is_not_known(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_enter(scene, 1, WW_ID_Recv, 50);
+    scene_leave(scene, 1, WW_ID_Recv, 400);
+    scene_work(scene, 0, "work", 100);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 410);
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 300);
+    assert_true(analysis->causes[0].waiting_ns > 240e3);
+    assert_true(analysis->causes[0].is_unexplained);
+    assert_us(analysis->efficiency.transfer_ns / 1000, 10 + 10);
+    scene_free(scene);
+}
+
 static void a_killed_rank_is_waited_for(void **state)
 {
     (void)state;
@@ -882,6 +900,7 @@ int main(void)
         cmocka_unit_test(of_two_groups_each_waits_for_the_other),
         cmocka_unit_test(a_root_is_known_to_the_other_group),
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
+        cmocka_unit_test(a_sender_that_is_not_recorded_is_not_known),
         cmocka_unit_test(a_killed_rank_is_waited_for),
         cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
         cmocka_unit_test(barriers_of_two_communicators_are_told_apart),
