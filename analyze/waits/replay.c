@@ -392,7 +392,8 @@ static void lane_spend_called_back(struct replay *replay, struct queue_of_calls 
     lane->now_ns = to_ns;
 }
 
-/* Of what it received there is no record: it came from a process that is not recorded with this run. */
+/* Of what it received there is no record: it came from a process that is not recorded with this run; or from nobody
+ * (MPI_PROC_NULL), which takes next to no time. */
 static bool waits_for_unknown(const struct call *call)
 {
     return call->class == WW_RECV && !call->needs.n && !call->is_open;
