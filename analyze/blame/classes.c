@@ -38,6 +38,7 @@ void classes_release(struct classes *classes)
     }
     tally_release(&classes->tally);
     sparse_release(&classes->shape);
+    vec_release(&classes->timed);
     vec_release(&classes->sites);
     arena_release(&classes->arena);
     intern_release(&classes->keys);
@@ -73,7 +74,30 @@ static inline void shape_add(struct classes *classes, const struct term *term, u
         tally_add(&classes->tally, 2 * (uint32_t)shares.at[i].key + side, ns * shares.at[i].ns);
 }
 
-/* Shares by (side, step) of the time that the program's code took; empty when it took none. */
+/* The terms that are of the path, clocked ones last; their sum. */
+static double shape_settle(struct classes *classes, struct sparse *shape)
+{
+    const struct steps *steps = classes->pools->sites->steps;
+    size_t n_sampled = 0;
+    double sum = 0;
+    classes->timed.n = 0;
+    for (size_t i = 0; i < shape->n; i++) {
+        struct term term = shape->at[i];
+        struct step_traits traits = steps_traits(steps, (uint32_t)term.key / 2);
+        if (traits.is_timed)
+            *vec_push(&classes->timed) = (struct term){.key = term.key | SHAPE_TIMED, .ns = term.ns};
+        else if (traits.is_code)
+            shape->at[n_sampled++] = term;
+        sum += traits.is_timed || traits.is_code ? term.ns : 0;
+    }
+    shape->n = n_sampled;
+    for (size_t i = 0; i < classes->timed.n; i++)
+        *vec_push(shape) = classes->timed.at[i];
+    shape->n_packed = shape->n;
+    return sum;
+}
+
+/* Shares by (side, step) of the time that the path took; empty when it took none. */
 static struct sparse *instance_shape(struct classes *classes, const struct instance *instance)
 {
     enum { LONGER, OTHERS };
@@ -91,14 +115,7 @@ static struct sparse *instance_shape(struct classes *classes, const struct insta
         shape_add(classes, &instance->heaviest.at[i], heaviest_side, of_heaviest);
     sparse_clear(shape);
     tally_take(&classes->tally, shape);
-    size_t n_code = 0;
-    double sum = 0;
-    for (size_t i = 0; i < shape->n; i++)
-        if (steps_is_code(classes->pools->sites->steps, (uint32_t)shape->at[i].key / 2)) {
-            sum += shape->at[i].ns;
-            shape->at[n_code++] = shape->at[i];
-        }
-    shape->n = shape->n_packed = n_code;
+    double sum = shape_settle(classes, shape);
     for (size_t i = 0; i < shape->n; i++)
         shape->at[i].ns /= sum;
     return shape;
@@ -115,7 +132,8 @@ double classes_distance(const struct sparse *shape, double n_samples, const stru
             key = other->at[j].key;
         double share = i < shape->n && shape->at[i].key == key ? shape->at[i++].ns : 0;
         double share_other = j < other->n && other->at[j].key == key ? other->at[j++].ns : 0;
-        double mean = (share + share_other) / 2, step_variance = mean * (1 - mean) * error;
+        double mean = (share + share_other) / 2;
+        double step_variance = key & SHAPE_TIMED ? 0 : mean * (1 - mean) * error;
         distance += fabs(share - share_other);
         deviation += sqrt(step_variance);
         variance += step_variance;
@@ -339,8 +357,8 @@ void classes_add(struct classes *classes, const struct instance *instance)
     /* How many samples the path is worth; 0 = exact. */
     double n_samples = 0;
     if (instance->noise_ns2 > 0) {
-        double length_ns = sparse_sum(&instance->terms) + sparse_sum(&instance->heaviest);
-        n_samples = length_ns * length_ns / instance->noise_ns2;
+        double code_ns = instance->late_code_ns + instance->waiting_code_ns;
+        n_samples = code_ns * code_ns / instance->noise_ns2;
     }
     const struct trace *trace = classes->pools->sites->trace;
     bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||

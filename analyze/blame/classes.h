@@ -11,8 +11,8 @@
  *
  * Distance of an instance P from R. Of the processes of an instance (the late one and those that waited), the one whose
  * code took longest stands on one side, the mean of the others on the other. The distance is the sum over all (side,
- * step) of |share in P - share in R|, a missing step having share 0; it lies in [0, 2]. Shares are of the time in
- * computing and blocked steps of both sides together. So
+ * step) of |share in P - share in R|, a missing step having share 0; it lies in [0, 2]. Shares are of the time of both
+ * sides together in computing and blocked steps, in MPI calls that need no partner, and before the first call. So
  *  - ranks are left out: "63 ranks wait for rank 1" is one behaviour, and so is the same delay on another rank;
  *  - time off the CPU and in the network is left out: it is what the machine did, not which path the program took, and
  *    it varies from one repetition to the next;
@@ -23,7 +23,7 @@
  * (1/n + 1/m). Shares sampled n and m times from the same p_i differ by normal variates of variance s_i^2 each, the
  * absolute value of which has mean s_i sqrt(2/pi) and variance s_i^2 (1 - 2/pi): E is the distance that sampling alone
  * is expected to make, and two standard deviations more are allowed. A path's n is (sum of lengths)^2 / sum(length^2 /
- * samples) over its stretches; exact durations have no error.
+ * samples) over its stretches. Durations that are clocked have no error: s_i = 0.
  *
  * Instances below what clocks may err by, or below 1 % of their site's largest, that are like no class are one class,
  * however unlike each other they are. (Were they of the nearest, a wait that came once would be told as coming each
@@ -150,9 +150,10 @@ struct classes {
     struct intern keys; /* (site, kind) -> index into sites */
     VEC(struct site_classes) sites;
     double waiting_ns;
-    struct arena arena;  /* of the classes */
-    struct tally tally;  /* scratch: the shape of the instance at hand */
-    struct sparse shape; /* likewise */
+    struct arena arena;     /* of the classes */
+    struct tally tally;     /* scratch: the shape of the instance at hand */
+    struct sparse shape;    /* likewise */
+    VEC(struct term) timed; /* likewise: of that shape */
 };
 
 void classes_begin(struct classes *classes, const struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks);
@@ -166,6 +167,8 @@ double when_parts_sum(const struct when_parts *when);
 void classes_add(struct classes *classes, const struct instance *instance);
 /* The end: characterisations in steps, which go into the arena. */
 void classes_expand(struct classes *classes, struct arena *arena);
+/* In the key of a share whose time is clocked: sampling adds no error to it. */
+#define SHAPE_TIMED (1ull << 40)
 /* How far two shapes are apart. Both are packed; keys are 2 * step + 1 on the waiting side, 2 * step on the late one.
  */
 double classes_distance(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,

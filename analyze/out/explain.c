@@ -751,6 +751,8 @@ static const char *next_of_transfer(struct arena *arena, const struct analysis *
         return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
     if (is_call_of(analysis, cause, WW_LOCAL))
         return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
+    if (is_call_of(analysis, cause, WW_INIT) || is_call_of(analysis, cause, WW_SPAWN))
+        return "here MPI starts, or starts processes: it counts once, and less in a longer run";
     if (machine_is_short(arena, analysis))
         return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
                "each rank a CPU of its own before anything else";

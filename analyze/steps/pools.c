@@ -529,9 +529,10 @@ void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, s
         asleep = amounts[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch, has_enough) : INTERN_NONE;
         n_samples = spread_by_knowledge(pools, rank, stretch, asleep, amounts, out);
     }
+    double sampled_ns = amounts[ON_CPU] + amounts[OFF_BLOCKED];
     *spent = (struct spent){.on_ns = amounts[ON_CPU],
                             .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
-                            .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
+                            .noise_ns2 = n_samples ? sampled_ns * sampled_ns / n_samples : 0};
     if (spent->off_ns[OFF_BLOCKED] > 0)
         spent_asleep(pools, rank, stretch, asleep, spent);
 }

@@ -33,9 +33,12 @@ struct step_key {
 
 struct steps {
     struct intern keys;
-    /* By step: whether it is code. In blocks that never move, each twice as long as the one before, so that another
-     * thread may look while steps are added. */
-    bool *is_code[STEP_BLOCKS];
+    /* By step. In blocks that never move, each twice as long as the one before, so that another thread may look while
+     * steps are added. */
+    struct step_traits {
+        bool is_code;
+        bool is_timed; /* of the path that the program took as well, and its time is clocked rather than sampled */
+    } * traits[STEP_BLOCKS];
 };
 
 /* True for what the program's code does: not for waiting for the processor or the network, which differ from one
@@ -43,6 +46,13 @@ struct steps {
 static inline bool step_state_is_code(enum step_state state)
 {
     return state == STEP_COMPUTING || state == STEP_BLOCKED;
+}
+
+static inline struct step_traits steps_traits_of(const struct step_key *key)
+{
+    bool is_call = key->what == WHAT_SITE && (key->state == STEP_MPI || key->state == STEP_BLOCKED);
+    return (struct step_traits){.is_code = step_state_is_code((enum step_state)key->state),
+                                .is_timed = is_call || key->what == WHAT_START || key->what == WHAT_OFF};
 }
 
 static inline uint32_t steps_put_key(struct steps *steps, const struct step_key *key)
@@ -53,9 +63,9 @@ static inline uint32_t steps_put_key(struct steps *steps, const struct step_key 
         return step;
     unsigned block = 31 - (unsigned)__builtin_clz(step + 1);
     size_t cap = 0;
-    if (!steps->is_code[block])
-        vec_grow((void **)&steps->is_code[block], &cap, 1u << block, sizeof *steps->is_code[block]);
-    steps->is_code[block][step + 1 - (1u << block)] = step_state_is_code((enum step_state)key->state);
+    if (!steps->traits[block])
+        vec_grow((void **)&steps->traits[block], &cap, 1u << block, sizeof *steps->traits[block]);
+    steps->traits[block][step + 1 - (1u << block)] = steps_traits_of(key);
     return step;
 }
 
@@ -105,15 +115,21 @@ static inline uint32_t steps_n(const struct steps *steps)
 static inline void steps_release(struct steps *steps)
 {
     for (unsigned i = 0; i < STEP_BLOCKS; i++)
-        vec_free(steps->is_code[i]);
+        vec_free(steps->traits[i]);
     intern_release(&steps->keys);
 }
 
-/* True of a step of which it is true that (step_state_is_code); of steps made before, any thread may ask. */
-static inline bool steps_is_code(const struct steps *steps, uint32_t step)
+/* Of steps made before, any thread may ask. */
+static inline struct step_traits steps_traits(const struct steps *steps, uint32_t step)
 {
     unsigned block = 31 - (unsigned)__builtin_clz(step + 1);
-    return steps->is_code[block][step + 1 - (1u << block)];
+    return steps->traits[block][step + 1 - (1u << block)];
+}
+
+/* True of a step whose state is such (step_state_is_code). */
+static inline bool steps_is_code(const struct steps *steps, uint32_t step)
+{
+    return steps_traits(steps, step).is_code;
 }
 
 /*
