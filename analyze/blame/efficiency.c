@@ -265,12 +265,45 @@ static void critical_write(const struct measure_input *input, const struct spars
     sparse_release(&path);
 }
 
+static int by_falling_ns(const void *a, const void *b)
+{
+    const struct transfer_place *left = a, *right = b;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+static void transfers_write(const struct measure_input *input, const struct measures *measures,
+                            struct analysis *analysis)
+{
+    struct steps *steps = input->sites->steps;
+    struct sparse places = {0};
+    struct told told;
+    told_begin(&told, input->sites);
+    for (size_t i = 0; i < measures->times.n; i++) {
+        uint32_t step = key_atom(measures->times.at[i].key);
+        if (steps_key(steps, step)->state == STEP_TRANSFER)
+            sparse_add(&places, told_as(&told, steps_base(steps, step)), measures->times.at[i].ns);
+    }
+    sparse_pack(&places);
+    struct transfers *transfers = &analysis->transfers;
+    transfers->places = arena_array(&analysis->arena, struct transfer_place, places.n + 1);
+    for (size_t i = 0; i < places.n; i++)
+        if (places.at[i].ns > 0)
+            transfers->places[transfers->n_places++] =
+                (struct transfer_place){.step = (uint32_t)places.at[i].key, .ns = places.at[i].ns};
+    qsort(transfers->places, transfers->n_places, sizeof *transfers->places, by_falling_ns);
+    told_release(&told);
+    sparse_release(&places);
+}
+
 void ranks_write(const struct measure_input *input, const struct measures *measures, const struct sparse *critical,
                  struct analysis *analysis)
 {
     summaries_write(input, analysis);
     matrix_write(input, measures, analysis);
     critical_write(input, critical, analysis);
+    transfers_write(input, measures, analysis);
 }
 
 void gain_add_class(double *waits_ns, const struct path_class *class, double blame_ns)

@@ -735,31 +735,41 @@ static const char *common_host(const struct trace *trace, const struct cause_ran
     return host;
 }
 
-static bool is_call_of(const struct analysis *analysis, const struct cause *cause, enum ww_class class)
+static bool is_call_of(const struct analysis *analysis, uint32_t step, enum ww_class class)
 {
     const struct trace *trace = analysis->trace;
-    const char *call = analysis->steps[cause->step].routine;
+    const char *call = analysis->steps[step].routine;
     for (uint32_t i = 0; call && i < trace->n_regions; i++)
         if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
             return trace->regions[i].class == class;
     return false;
 }
 
-static const char *next_of_transfer(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
+static const char *next_of_transfer(struct arena *arena, const struct analysis *analysis, uint32_t step)
 {
-    if (cause->is_spinning)
-        return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
-    if (is_call_of(analysis, cause, WW_LOCAL))
+    if (is_call_of(analysis, step, WW_LOCAL))
         return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
-    if (is_call_of(analysis, cause, WW_INIT) || is_call_of(analysis, cause, WW_SPAWN))
+    if (is_call_of(analysis, step, WW_INIT) || is_call_of(analysis, step, WW_SPAWN))
         return "here MPI starts, or starts processes: it counts once, and less in a longer run";
     if (machine_is_short(arena, analysis))
         return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
                "each rank a CPU of its own before anything else";
-    if (is_call_of(analysis, cause, WW_TEST) || is_call_of(analysis, cause, WW_IPROBE))
+    if (is_call_of(analysis, step, WW_TEST) || is_call_of(analysis, step, WW_IPROBE))
         return "ask less often whether something has come, or send fewer or smaller messages; --ranks shows who waits "
                "for whom";
     return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
+}
+
+bool transfers_have_most(const struct analysis *analysis)
+{
+    const struct efficiency *efficiency = &analysis->efficiency;
+    return analysis->transfers.n_places && efficiency->transfer_ns > NEGLIGIBLE_SHARE * efficiency->all_ns &&
+           efficiency->transfer_ns > analysis->waiting_ns - analysis->machine.waiting_ns;
+}
+
+const char *transfers_next(struct arena *arena, const struct analysis *analysis)
+{
+    return next_of_transfer(arena, analysis, analysis->transfers.places[0].step);
 }
 
 /* Whoever has a package cannot build it to count; but what it works on comes from the program, or from its input. */
@@ -868,7 +878,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
-        return next_of_transfer(arena, analysis, cause);
+        return cause->is_spinning
+                   ? "see which rank writes to this memory, and what it does before: nothing here is to be "
+                     "made faster"
+                   : next_of_transfer(arena, analysis, cause->step);
     default:
         if (is_code && !trace->is_counted)
             return next_of_code(arena, analysis, &analysis->steps[cause->step]);

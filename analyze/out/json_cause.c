@@ -478,3 +478,26 @@ json_t *json_machine(struct json *json)
     add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
     return object;
 }
+
+/* Time inside MPI that is no waiting. */
+json_t *json_transfers(struct json *json)
+{
+    const struct analysis *analysis = json->analysis;
+    const struct transfers *transfers = &analysis->transfers;
+    uint32_t n = json_n_shown(json, transfers->n_places, PARTS_SHOWN);
+    json_t *places = json_array();
+    double left_ns = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *place = json_place(json, transfers->places[i].step);
+        json_object_set_new(place, "transfer_ns", json_ns(transfers->places[i].ns));
+        json_array_append_new(places, place);
+    }
+    for (uint32_t i = n; i < transfers->n_places; i++)
+        left_ns += transfers->places[i].ns;
+    bool have_most = transfers_have_most(analysis);
+    json_t *object = json_pack("{s:o, s:b, s:o}", "transfer_ns", json_ns(analysis->efficiency.transfer_ns), "most",
+                               have_most, "places", places);
+    json_leave_out(object, "places", transfers->n_places - n, llround(left_ns));
+    json_object_set_new(object, "next", json_text(have_most ? transfers_next(&json->scratch, analysis) : NULL));
+    return object;
+}

@@ -24,6 +24,7 @@ struct json {
 json_t *json_cause(struct json *json, uint32_t number);
 json_t *json_site(struct json *json, uint32_t number);
 json_t *json_machine(struct json *json);
+json_t *json_transfers(struct json *json);
 
 /* How many of n are shown: `most`, or all on request. */
 uint32_t json_n_shown(const struct json *json, uint32_t n, uint32_t most);

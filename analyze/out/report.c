@@ -338,6 +338,29 @@ static void report_causes(struct report *report, const struct report_options *op
     report_machine(report);
 }
 
+/* Nobody is late for it, so it is no row of those that wait; but a program may lose more by it than by all of these. */
+static void report_transfers(struct report *report)
+{
+    const struct analysis *analysis = report->analysis;
+    if (!transfers_have_most(analysis))
+        return;
+    struct arena *arena = &report->arena;
+    const struct efficiency *efficiency = &analysis->efficiency;
+    const struct transfer_place *place = &analysis->transfers.places[0];
+    page_end(&report->page);
+    page_paragraph(&report->page, INDENT, HANG,
+                   arena_printf(arena,
+                                "transfers: ranks were busy inside MPI while nobody was late: %s, %s of all time",
+                                amount_duration(efficiency->transfer_ns).text,
+                                amount_share(efficiency->transfer_ns / efficiency->all_ns).text));
+    page_paragraph(&report->page, HANG, HANG,
+                   arena_printf(arena, "%s %s", report_largest(report, place->ns / efficiency->transfer_ns),
+                                label_within(&report->book, place->step)));
+    page_style(&report->page, STYLE_ADVICE);
+    page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", transfers_next(arena, analysis)));
+    page_style(&report->page, STYLE_PLAIN);
+}
+
 /* The first of them, and how many more there are. */
 static void report_sentences(struct report *report, const char *mark, const struct sentences *sentences)
 {
@@ -389,6 +412,7 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     struct sentences hang = ending_hang(&report.book);
     report_sentences(&report, "", &hang);
     report_causes(&report, options);
+    report_transfers(&report);
     struct sentences rest = ending_rest(&report.book);
     report_sentences(&report, "note: ", &rest);
     arena_release(&report.arena);

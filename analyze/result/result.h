@@ -295,6 +295,15 @@ struct machine {
     uint32_t n_hosts;
 };
 
+/* Time inside calls of MPI that is no waiting: messages on their way, and asking for them. */
+struct transfers {
+    struct transfer_place {
+        uint32_t step;
+        double ns; /* of all ranks */
+    } * places;    /* by falling ns */
+    uint32_t n_places;
+};
+
 /* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI
  * function. */
 struct routine_profile {
@@ -438,6 +447,7 @@ struct analysis {
                                       struct arena *arena);
     struct cause *causes;           /* of the program, by falling waiting_ns, then step */
     struct machine machine;         /* the rest */
+    struct transfers transfers;     /* no part of waiting_ns */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
     struct code_node *nodes;

@@ -21,6 +21,7 @@ function viewAnswer(run) {
     shortAnswer(report),
     causeList(run),
     machineRow(report),
+    transfersRow(report),
     notesOf(report),
   ];
 }
@@ -160,6 +161,17 @@ function machineRow({machine}) {
     el("p", null, `${rankList(machine.ranks)}; ${2 * place.waiting_ns >= machine.waiting_ns ? "most of it" : "the largest part"} (${share(place.waiting_ns / machine.waiting_ns)}) ${place.name.startsWith("inside ") ? "" : "in "}${place.name}`),
     machine.reasons.map((reason) => el("p", null, reason)),
     machine.next ? el("p.advice", null, el("b", null, "next: "), machine.next) : null);
+}
+
+/** What ranks lose inside MPI without waiting for anybody, where that is more than what the program makes them wait. */
+function transfersRow({transfers, efficiency}) {
+  if (!transfers.most) return null;
+  const place = transfers.places[0], part = place.transfer_ns / transfers.transfer_ns;
+  return el("section.machine", {id: "transfers", "aria-label": "Transfers"},
+    el("p", null, el("b", null, "transfers: "), "ranks were busy inside MPI while nobody was late: ", el("b", null, duration(transfers.transfer_ns)),
+      `, ${share(transfers.transfer_ns / efficiency.all_ns)} of all time`),
+    el("p", null, `${part >= 0.5 ? "most of it" : "the largest part"} (${share(part)}) ${place.name}`),
+    el("p.advice", null, el("b", null, "next: "), adviceOf(transfers.next)));
 }
 
 /** Whoever opens the page of a run that hung wants to know this before anything else; the notes begin with it. */
