@@ -26,7 +26,7 @@ enum archive_attribute {
     ARCHIVE_ATTR_UNFINISHED, /* on Leave: the call never returned; the archive closes it */
     ARCHIVE_ATTR_ERROR,      /* on Leave: the call returned an error */
     ARCHIVE_ATTR_PEER,       /* on Leave of an unfinished call: for whom it waited; of a probe: whose message ... */
-    ARCHIVE_ATTR_COMM,       /* ... in this communicator ... */
+    ARCHIVE_ATTR_COMM,       /* ... in this communicator ...; of a NonBlockingCollectiveRequest */
     ARCHIVE_ATTR_TAG,        /* ... and with this tag */
     ARCHIVE_ATTR_OPERATION,  /* on NonBlockingCollectiveRequest: the call that made the persistent request */
     ARCHIVE_ATTR_WINDOW,     /* on MeasurementOnOff: the number of the window that begins or ends */

@@ -262,6 +262,9 @@ void emit_request_begin(struct emitter *emitter, struct emit_location *location,
             OTF2_AttributeList_AddRegionRef(location->attributes, ARCHIVE_ATTR_OPERATION, request->call);
             emitter->region_used[request->call] = 1;
         }
+        if (request->comm)
+            OTF2_AttributeList_AddCommRef(location->attributes, ARCHIVE_ATTR_COMM,
+                                          emit_comm_ref(emitter, request->comm));
         WRITE(location, NonBlockingCollectiveRequest, location->attributes, t, request->id);
     }
 }

@@ -407,6 +407,9 @@ CALLBACK(on_icoll_request, uint64_t request)
     }
     struct event *event = append_event(location, time, EV_ICOLL);
     event->request = request;
+    OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
+    if (trace->is_ours && OTF2_AttributeList_GetCommRef(attributes, ARCHIVE_ATTR_COMM, &comm) == OTF2_SUCCESS)
+        event->comm = comm_of(location, comm);
     event->coll = region ? (uint16_t)region->coll : (uint16_t)WW_COLL_NONE;
     return OK;
 }

@@ -101,7 +101,8 @@ enum event_kind {
     EV_CANCELLED,  /* request */
     EV_COLL_BEGIN,
     EV_COLL_END,   /* coll, comm, peer = root or TRACE_NONE, bytes = sent, bytes_in */
-    EV_ICOLL,      /* non-blocking collective started: request, coll (WW_COLL_NONE = its call does not tell) */
+    EV_ICOLL,      /* non-blocking collective started: request, coll (WW_COLL_NONE = its call does not tell), comm (not
+                      in archives of others) */
     EV_ICOLL_DONE, /* coll (does not tell neighbourhoods apart), comm, peer = root, bytes, request */
     EV_POLLS,      /* inside the MPI region: this call stands for `bytes` failing polls since it was entered; 0: it
                       goes on with the polls before it, after the program has slept */

@@ -312,6 +312,7 @@ void messages_release(struct messages *messages)
 
 struct gather_space_state {
     uint64_t *n_joined; /* by member: operations so far */
+    uint64_t *n_begun;  /* by member: turns given */
     uint64_t base;      /* number of pending.at[first] */
     size_t first;
     VEC(struct gathering *) pending;
@@ -365,9 +366,8 @@ static struct gather_comm *comm_ready(struct gatherings *gatherings, uint32_t co
     for (uint32_t i = n; !state->is_identity && i-- > 0;)
         *map_put(&state->index, gather_comm_rank(gatherings->trace, comm, i), NULL) = i + 1;
     for (int space = 0; space < GATHER_N_SPACES; space++) {
-        size_t cap = 0;
-        vec_grow((void **)&state->spaces[space].n_joined, &cap, n + 1, sizeof *state->spaces[space].n_joined);
-        memset(state->spaces[space].n_joined, 0, (n + 1) * sizeof *state->spaces[space].n_joined);
+        state->spaces[space].n_joined = memory_lines(n + 1, sizeof *state->spaces[space].n_joined);
+        state->spaces[space].n_begun = memory_lines(n + 1, sizeof *state->spaces[space].n_begun);
     }
     return state;
 }
@@ -511,7 +511,8 @@ static void gathering_check(struct gatherings *gatherings, struct gathering *gat
 static struct gathering *space_next(struct gatherings *gatherings, struct gather_space_state *space, uint32_t index,
                                     const struct gather_call *call)
 {
-    uint64_t number = space->n_joined[index]++;
+    uint64_t number = call->turn ? call->turn - 1 : space->n_begun[index]++;
+    space->n_joined[index]++;
     if (number < space->base)
         return NULL;
     size_t at = space->first + (size_t)(number - space->base);
@@ -520,6 +521,13 @@ static struct gathering *space_next(struct gatherings *gatherings, struct gather
         *vec_push(&space->pending) = made;
     }
     return space->pending.at[at];
+}
+
+uint64_t gatherings_turn(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank)
+{
+    const struct gather_comm *state = comm_ready(gatherings, comm);
+    uint32_t index = comm_index(state, gather_comm_size(gatherings->trace, comm), rank);
+    return index == TRACE_NONE ? 0 : ++state->spaces[space].n_begun[index];
 }
 
 uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank)
@@ -609,6 +617,7 @@ void gatherings_release(struct gatherings *gatherings)
     for (uint32_t i = 0; gatherings->comms && i <= gatherings->trace->n_comms; i++) {
         for (int space = 0; space < GATHER_N_SPACES; space++) {
             vec_free(gatherings->comms[i].spaces[space].n_joined);
+            vec_free(gatherings->comms[i].spaces[space].n_begun);
             vec_release(&gatherings->comms[i].spaces[space].pending);
         }
         map_release(&gatherings->comms[i].index);

@@ -123,19 +123,23 @@ struct gather_call {
     enum ww_class class;
     enum ww_coll coll;
     uint32_t root; /* rank in the communicator, of the other group where there are two; TRACE_NONE */
+    uint64_t turn; /* from gatherings_turn; 0: the next */
 };
 
 void gatherings_begin(struct gatherings *gatherings, const struct trace *trace, struct links *links);
 void gatherings_release(struct gatherings *gatherings);
-/* Joins the next operation of this communicator; returns it with a hold, and the member's index. NULL when the process
- * is no member. */
+/* The member begins an operation that it will join at its end, when others may have ended that it began later: which
+ * one that will be. 0 when the process is no member. */
+uint64_t gatherings_turn(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank);
+/* Joins the next operation of this communicator, or the one of that turn; returns it with a hold, and the member's
+ * index. NULL when the process is no member. */
 struct gathering *gatherings_join(struct gatherings *gatherings, const struct gather_call *call, struct point *point,
                                   uint32_t *index);
 /* The rank will not come any more. */
 void gatherings_end(struct gatherings *gatherings, uint32_t rank);
 /* The end of the trace: whoever has not come will not come. */
 void gatherings_end_all(struct gatherings *gatherings);
-/* How many operations of the communicator this rank has taken part in. */
+/* How many operations of the communicator this rank has joined. */
 uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank);
 /* NULL when the communicator has no topology that is known. */
 const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);

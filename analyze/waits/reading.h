@@ -11,6 +11,7 @@ struct completion {
     struct event event;
     struct point *point; /* held; NULL: posted unseen */
     uint64_t number;
+    uint64_t turn; /* of a collective, known since it began; 0 */
 };
 
 /* What a lock, a flush or an unlock says of itself. */

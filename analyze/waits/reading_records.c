@@ -11,6 +11,7 @@ struct request {
     uint64_t number;         /* order of posting */
     struct point *point;     /* held: receive or collective */
     uint16_t coll;           /* WW_COLL_NONE: its completion tells */
+    uint64_t turn;           /* of a collective; 0: its completion tells */
     struct message *message; /* held: send */
 };
 
@@ -154,6 +155,8 @@ static void read_post(struct reader *reader, uint32_t lane, const struct event *
     struct request *request = request_put(reader, lane, event->request, kind);
     request->point = point;
     request->coll = event->coll;
+    if (kind == REQUEST_COLLECTIVE && event->comm < reader->trace->n_comms)
+        request->turn = gatherings_turn(reader->replay->gatherings, event->comm, GATHER_NONBLOCKING, point->rank);
 }
 
 static void read_completion(struct reader *reader, uint32_t lane, const struct event *event, enum request_kind kind)
@@ -168,6 +171,7 @@ static void read_completion(struct reader *reader, uint32_t lane, const struct e
     if (request->coll != WW_COLL_NONE)
         completion->event.coll = request->coll;
     completion->point = point_hold(request->point);
+    completion->turn = request->turn;
     request_end(reader, lane, request);
 }
 
@@ -342,11 +346,14 @@ void reading_complete(struct reader *reader, uint32_t lane)
     for (size_t i = 0; i < reading->completions.n; i++) {
         struct completion *completion = &reading->completions.at[i];
         struct point *point = completion->point ? completion->point : reading_point(reader, lane);
-        if (completion->event.kind == EV_ICOLL_DONE) {
+        bool is_collective = completion->event.kind == EV_ICOLL_DONE;
+        /* What it began before the first record is counted by nobody. */
+        if (is_collective && (completion->point || !reader->trace->is_ours)) {
             struct gather_call operation =
                 coll_of_event(reader, &completion->event, WW_ICOLLECTIVE, GATHER_NONBLOCKING);
+            operation.turn = completion->turn;
             reading_need_members(reader, lane, reading_join(reader, lane, operation, point));
-        } else {
+        } else if (!is_collective) {
             struct message *message =
                 messages_receive(reader->replay->messages, &completion->event, point, reading_point(reader, lane));
             if (message) {

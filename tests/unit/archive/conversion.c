@@ -64,7 +64,7 @@ static bool show_collective(const struct shown *to, const struct event *event)
                  to->bytes, to->bytes_in);
         return true;
     case EV_ICOLL:
-        snprintf(to->at, to->left, "icoll %d request %llu", event->coll, to->request);
+        snprintf(to->at, to->left, "icoll %d comm %d request %llu", event->coll, to->comm, to->request);
         return true;
     case EV_ICOLL_DONE:
         snprintf(to->at, to->left, "icoll done %d comm %d request %llu", event->coll, to->comm, to->request);

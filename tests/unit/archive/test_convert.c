@@ -141,7 +141,7 @@ static void test_requests(void **state)
                                            "0 irecv request 0",
                                            "0 leave MPI_Irecv",
                                            "0 enter MPI_Ibarrier frame -1",
-                                           "0 icoll 1 request 1",
+                                           "0 icoll 1 comm 0 request 1",
                                            "0 leave MPI_Ibarrier",
                                            "0 enter MPI_Test frame -1",
                                            "0 icoll done 1 comm 0 request 1",
@@ -167,9 +167,9 @@ static void test_persistent_collectives(void **state)
     image_call(&a, CALL(Waitall, 6, 9, .comm = 0));
     image_done(&a, WW_DONE, (struct ww_done){.request = P});
     image_done(&a, WW_DONE, (struct ww_done){.request = H});
-    char started[2][32];
-    snprintf(started[0], sizeof started[0], "0 icoll %d request 0", WW_COLL_NEIGHBOR);
-    snprintf(started[1], sizeof started[1], "0 icoll %d request 1", WW_COLL_BARRIER);
+    char started[2][64];
+    snprintf(started[0], sizeof started[0], "0 icoll %d comm 0 request 0", WW_COLL_NEIGHBOR);
+    snprintf(started[1], sizeof started[1], "0 icoll %d comm 0 request 1", WW_COLL_BARRIER);
     const char *const expected[] = {"0 enter MPI_Neighbor_alltoall_init frame -1",
                                     "0 leave MPI_Neighbor_alltoall_init",
                                     "0 enter MPI_Barrier_init frame -1",

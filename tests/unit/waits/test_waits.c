@@ -334,6 +334,39 @@ static void nonblocking_barrier_waits_for_the_last_start(void **state)
     scene_free(scene);
 }
 
+static void complete_barrier(struct scene *scene, uint32_t rank, uint64_t request, uint64_t leave_us)
+{
+    scene_enter(scene, rank, WW_ID_Wait, scene->now_us[rank]);
+    scene_event(scene, (struct event){.kind = EV_ICOLL_DONE,
+                                      .loc = rank,
+                                      .time_ns = leave_us * 1000,
+                                      .coll = WW_COLL_BARRIER,
+                                      .peer = TRACE_NONE,
+                                      .request = request});
+    scene_leave(scene, rank, WW_ID_Wait, leave_us);
+}
+
+/* Both start the first at once, rank 1 the second at 400. Rank 0 completes that one before the first. */
+static void nonblocking_collectives_match_as_they_were_started(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request[2][2];
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        request[rank][0] = scene_icollective(scene, rank, WW_ID_Ibarrier, 2);
+        scene_work(scene, rank, "between", rank ? 400 : 20);
+        request[rank][1] = scene_icollective(scene, rank, WW_ID_Ibarrier, rank ? 402 : 22);
+    }
+    complete_barrier(scene, 0, request[0][1], 410);
+    complete_barrier(scene, 0, request[0][0], 412);
+    complete_barrier(scene, 1, request[1][0], 409);
+    complete_barrier(scene, 1, request[1][1], 411);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_ICOLL, 0), 400 - 22);
+    assert_us(scene_waiting(scene, WAIT_ICOLL, 1), 0);
+    scene_free(scene);
+}
+
 static void creation_and_finalize_are_collective(void **state)
 {
     (void)state;
@@ -893,6 +926,7 @@ int main(void)
         cmocka_unit_test(buffered_send_waits_for_nobody),
         cmocka_unit_test(waiting_for_a_send_waits_for_its_receiver),
         cmocka_unit_test(nonblocking_barrier_waits_for_the_last_start),
+        cmocka_unit_test(nonblocking_collectives_match_as_they_were_started),
         cmocka_unit_test(creation_and_finalize_are_collective),
         cmocka_unit_test(sub_communicators_are_apart),
         cmocka_unit_test(root_is_a_rank_of_its_communicator),
