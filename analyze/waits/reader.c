@@ -46,7 +46,7 @@ static void add_terms(struct sparse *to, const struct term *terms, uint32_t n)
 /* Others may go on by what the event told. */
 static inline void go_on(struct reader *reader)
 {
-    if (reader->replay->links->awake.n)
+    if (reader->replay->links->awake.n || replay_is_full(reader->replay))
         replay_run(reader->replay);
 }
 

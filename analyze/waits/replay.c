@@ -768,10 +768,20 @@ static void replay_force(struct replay *replay)
     *vec_push(&replay->links->awake) = oldest;
 }
 
+static size_t many_queued(const struct replay *replay)
+{
+    return (size_t)replay->trace->n_locations * QUEUED_MAX_A_LANE;
+}
+
+bool replay_is_full(const struct replay *replay)
+{
+    return replay->n_queued > QUEUED_MAX && replay->n_queued > many_queued(replay);
+}
+
 void replay_run(struct replay *replay)
 {
     replay_run_awake(replay);
-    size_t n_max = (size_t)replay->trace->n_locations * QUEUED_MAX_A_LANE;
+    size_t n_max = many_queued(replay);
     while (replay->n_queued > n_max && replay->n_wait_for_polling) {
         /* The location that was waited for still polls: so far that is a wait of which nothing is known. */
         struct point *point = point_in_polling(replay->lanes[oldest_asleep(replay, true)].first);
@@ -779,7 +789,7 @@ void replay_run(struct replay *replay)
         lane_set_waiting_point(replay, polls, polls->polling.mark, NULL, polls->polling.site, point);
         replay_run_awake(replay);
     }
-    while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {
+    while (replay_is_full(replay)) {
         replay_force(replay);
         replay_run_awake(replay);
     }

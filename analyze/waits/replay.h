@@ -173,5 +173,7 @@ struct call *replay_call(struct replay *replay);
 void replay_queue(struct replay *replay, uint32_t lane, struct call *call);
 /* Runs what can be run. With too many calls queued, gives up what the oldest depends on. */
 void replay_run(struct replay *replay);
+/* True when there are too many, also where all locations wait for each other and none is awake. */
+bool replay_is_full(const struct replay *replay);
 /* The end of the trace: everything queued is run, known or not. */
 void replay_finish(struct replay *replay);
