@@ -65,19 +65,38 @@ static void net_together(struct steps *steps, struct sparse *net, uint32_t (*gro
     vec_free(group);
 }
 
-/* Positive remainders, apart: who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
+enum remainder_kind { REMAINDER_WORK, REMAINDER_WITHOUT_CPU, REMAINDER_OPEN, N_REMAINDER_KINDS };
+
+/* Who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
+static enum remainder_kind remainder_kind(const struct sites *sites, uint32_t step)
+{
+    if (sites_step_is_open(sites, step))
+        return REMAINDER_OPEN;
+    return steps_key(sites->steps, step)->state == STEP_DESCHEDULED ? REMAINDER_WITHOUT_CPU : REMAINDER_WORK;
+}
+
+/* Positive remainders. */
 struct longer {
-    double known_ns, open_ns;
+    double ns[N_REMAINDER_KINDS];
 };
 
-/* How much of a remainder is blamed. For what it is not known whom it waits for, that is what nothing else explains:
- * it may be the waiting process itself. */
-static double part_blamed(const struct longer *longer, double waiting_ns, bool is_open)
+static double longer_known_ns(const struct longer *longer)
 {
-    bool may_leave_over = longer->open_ns > 0;
-    if (!is_open)
-        return waiting_ns > longer->known_ns && may_leave_over ? 1 : waiting_ns / longer->known_ns;
-    return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->open_ns : 0;
+    return longer->ns[REMAINDER_WORK] + longer->ns[REMAINDER_WITHOUT_CPU];
+}
+
+/* How much of a remainder is blamed. What the late side worked and the waiting side worked elsewhere meanwhile is no
+ * reason to wait, so that work is blamed for what the machine did not do. For what it is not known whom it waits for,
+ * that is what nothing else explains: it may be the waiting process itself. */
+static double part_blamed(const struct longer *longer, double waiting_ns, enum remainder_kind kind)
+{
+    double open_ns = longer->ns[REMAINDER_OPEN], known_ns = longer_known_ns(longer);
+    if (kind == REMAINDER_OPEN)
+        return waiting_ns > known_ns ? (waiting_ns - known_ns) / open_ns : 0;
+    if (waiting_ns > known_ns)
+        return open_ns > 0 ? 1 : waiting_ns / known_ns;
+    double machine_ns = fmin(longer->ns[REMAINDER_WITHOUT_CPU], waiting_ns);
+    return (kind == REMAINDER_WITHOUT_CPU ? machine_ns : waiting_ns - machine_ns) / longer->ns[kind];
 }
 
 /* What a process spent in a step on the late side; over the whole run, infinite where the books have none of it; and
@@ -241,7 +260,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
     struct late_part *parts = late_parts(class, &net, times, &n);
     for (size_t i = 0; i < n; i += parts_of_step(parts + i, n - i)) {
         uint32_t step = key_atom(parts[i].key);
-        *(sites_step_is_open(sites, step) ? &longer.open_ns : &longer.known_ns) += sparse_get(&net, step);
+        longer.ns[remainder_kind(sites, step)] += sparse_get(&net, step);
     }
     for (size_t i = 0, n_step; i < n; i += n_step) {
         uint32_t step = key_atom(parts[i].key);
@@ -250,9 +269,9 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
         if (steps_key(sites->steps, step)->state == STEP_COMPUTING) /* times off the CPU are not sampled */
             shrink_times(parts + i, n_step, sample_ns);
         share_remainder(parts + i, n_step, remainder_ns,
-                        remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)));
+                        remainder_ns * part_blamed(&longer, class->waiting_ns, remainder_kind(sites, step)));
     }
-    if (!(longer.open_ns > 0))
+    if (!(longer.ns[REMAINDER_OPEN] > 0))
         bound_by_waits(class, parts, n);
     for (size_t i = 0; i < n; i++)
         sparse_add(blame, parts[i].key, parts[i].blamed_ns);
@@ -266,7 +285,8 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
     vec_free(parts);
     if (!n)
         return class->waiting_ns;
-    return longer.known_ns + (class->waiting_ns > longer.known_ns ? longer.open_ns : 0);
+    double known_ns = longer_known_ns(&longer);
+    return known_ns + (class->waiting_ns > known_ns ? longer.ns[REMAINDER_OPEN] : 0);
 }
 
 static int remainder_compare(const void *a, const void *b)

@@ -381,6 +381,32 @@ static void it_is_known_when_the_machine_held_up_ranks(void **state)
     scene_free(scene);
 }
 
+/* Each rank works behind a call of its own, rank 0 for a tenth longer; and it has no CPU for half as long. */
+static void the_machine_is_not_blamed_on_other_work(void **state)
+{
+    (void)state;
+    enum { STEPS = 64, STEP_US = 5000 };
+    struct scene *scene = scene_make(2);
+    for (uint64_t step = 0; step < STEPS; step++) {
+        uint64_t begin_us = step * STEP_US;
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            enum ww_call_id call = rank ? WW_ID_Comm_size : WW_ID_Comm_rank;
+            scene_enter(scene, rank, call, begin_us);
+            scene_leave(scene, rank, call, begin_us + 1);
+            scene->now_us[rank] = begin_us + (rank ? 2001 : 3201);
+        }
+        scene_event(scene,
+                    (struct event){.kind = EV_OFF, .time_ns = (begin_us + 1000) * 1000, .flags = WW_SW_PREEMPTED});
+        scene_event(scene, (struct event){.kind = EV_ON, .time_ns = (begin_us + 2000) * 1000});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, begin_us + STEP_US);
+    }
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_float_equal(analysis->machine.waiting_ns, STEPS * 1e6, 0.02 * STEPS * 1e6);
+    assert_float_equal(analysis->waiting_ns, STEPS * 1.2e6, 0.02 * STEPS * 1e6);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),
         cmocka_unit_test(it_is_known_when_the_machine_held_up_ranks),
+        cmocka_unit_test(the_machine_is_not_blamed_on_other_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
