@@ -2,7 +2,8 @@
 /*
  * One source loop may be many loops of the machine code: vector body and remainder, peeled, unrolled, unswitched and
  * distributed copies, several inlined copies. They get one place, so that what is blamed on the loop adds up:
- *   - a loop with the same closing and first line as its outer loop, in the same source routine, is that loop;
+ *   - a loop with the same first line as its outer loop, in the same source routine, is that loop, if it closes or ends
+ * on the same line as well;
  *   - so is what is left of a loop with two entries without one of them;
  *   - so are loops side by side with the same closing line, or of which one's lines lie within the other's: two
  *     different loops of a source do not share lines unless one is inside the other;
@@ -83,7 +84,8 @@ static bool lines_within(uint32_t first, uint32_t last, uint32_t outer_first, ui
 }
 
 /*
- * A source loop with two ways to go round may be two loops, one in the other. They close and begin on the same lines; a
+ * A source loop with two ways to go round may be two loops, one in the other. They begin on the same line, and close on
+ * the same, or end there: the way past a step that is unlike the others goes back from the line that asks for it. A
  * loop that only closes on the line of its inner one has lost its own line.
  */
 static bool is_parent_again(const struct maker *m, uint32_t parent, const struct loop_source *s)
@@ -91,8 +93,8 @@ static bool is_parent_again(const struct maker *m, uint32_t parent, const struct
     const struct code_place *place = place_at(m, parent);
     for (size_t i = m->kin.n; place->is_loop && i-- > 0;)
         if (m->kin.at[i].place == parent)
-            return same_source(&m->kin.at[i], s) && m->kin.at[i].head_line == s->head_line &&
-                   place->line_first == s->line_first;
+            return same_source(&m->kin.at[i], s) && place->line_first == s->line_first &&
+                   (m->kin.at[i].head_line == s->head_line || place->line_last == s->line_last);
     return false;
 }
 

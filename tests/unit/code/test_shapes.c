@@ -3,7 +3,7 @@
  * Source loops found in compiled programs. The sources mark their loops ("@name(" on the first line, "@name)" on the
  * last, "@?name(" when the compiler may do without); for every way of compiling them
  *   - each marked loop is found, off by a line at most at either end;
- *   - nothing is found that is not marked;
+ *   - nothing is found that is not marked, and no loop twice, one in the other;
  *   - each instruction whose line is known lies in the loop around that line, but for a few that the compiler moved.
  */
 #include "analyze/code/code.h"
@@ -114,7 +114,14 @@ static void check_tree(struct code *code, const struct code_place *place)
     assert_int_equal(parent->source, parent->id);
 }
 
-/* Returns how many loops are not marked, or nowhere. */
+static bool is_parent_again(struct code *code, const struct code_place *place)
+{
+    const struct code_place *parent = code_place(code, place->parent);
+    return parent->is_loop && place->file != NULL && parent->file != NULL && strcmp(place->file, parent->file) == 0 &&
+           place->line_first == parent->line_first && place->line_last == parent->line_last;
+}
+
+/* Returns how many loops are not marked, twice there, or nowhere. */
 static unsigned check_places(struct code *code, const char *program, const char *source, marks *list)
 {
     unsigned n_bad = 0;
@@ -123,6 +130,11 @@ static unsigned check_places(struct code *code, const char *program, const char 
         check_tree(code, place);
         if (place->source == p && place->is_loop && has_suffix(place->file, source) && !check_place(place, list)) {
             print_error("%s: a loop at lines %" PRIu32 "-%" PRIu32 " in %s that is not marked\n", program,
+                        place->line_first, place->line_last, place->routine);
+            n_bad++;
+        }
+        if (place->source == p && place->is_loop && is_parent_again(code, place)) {
+            print_error("%s: the loop at lines %" PRIu32 "-%" PRIu32 " in %s is inside itself\n", program,
                         place->line_first, place->line_last, place->routine);
             n_bad++;
         }

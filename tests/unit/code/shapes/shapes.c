@@ -385,6 +385,21 @@ __attribute__((noinline)) void rows(const int *size, double *to, double *sums, c
     }
 }
 
+__attribute__((noinline)) static void work(long n)
+{
+    sink = (int)n;
+}
+
+/* The way past the step that is another one may go back on its own. */
+__attribute__((noinline)) static void one_odd_step(int rank)
+{
+    for (int step = 0; step < 300; step++) {             /* @odd_step( */
+        work(rank == 1 && step == 100 ? 50 : 10);
+        double mine = sink, all = 0;
+        modf(mine, &all);                                /* @odd_step) */
+    }
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 16;
@@ -410,6 +425,7 @@ int main(int argc, char **argv)
     inlined_library(argv[0], argc);
     s += (double)vectorised_remainders(argc);
     rows((const int[]){0, 1, 0, argc}, x, x, x, argc);
+    one_odd_step(argc);
     x[n - 1] = 1e7;
     printf("%g %d\n", s, inlined_condition(x));
     return 0;
