@@ -129,5 +129,6 @@ void timeline_finish(struct timeline *timeline, const struct timeline_finish_inp
     vec_release(&naming.parts);
     vec_release(&naming.scratch);
     vec_release(&timeline->scratch);
+    vec_release(&timeline->parts_behind);
     vec_release(&timeline->behind);
 }

@@ -96,19 +96,6 @@ static void row_push(struct timeline *timeline, struct timeline_row *row, const 
     timeline->n += 1u + cell->n_parts;
 }
 
-static void sink_spent(void *context, uint32_t lane, uint64_t begin_ns, uint64_t end_ns, const struct term *terms,
-                       size_t n)
-{
-    struct timeline *timeline = context;
-    vec_resize(&timeline->scratch, n);
-    for (size_t i = 0; i < n; i++)
-        timeline->scratch.at[i] = (struct timeline_part){key_atom(terms[i].key), (float)terms[i].ns};
-    struct timeline_cell cell = {.begin_ns = begin_ns, .end_ns = end_ns, .by = TRACE_NONE, .site = TRACE_NONE};
-    cell.n_parts = timeline_join_parts(timeline->scratch.at, n);
-    row_push(timeline, &timeline->rows.at[lane], &cell, timeline->scratch.at);
-    timeline_coarsen(timeline);
-}
-
 /* The part of a cell between two times, as if evenly mixed. */
 static void row_push_cut(struct timeline *timeline, struct timeline_row *row, const struct timeline_cell *cell,
                          const struct timeline_part *parts, uint64_t from_ns, uint64_t to_ns)
@@ -129,7 +116,7 @@ static void row_push_cut(struct timeline *timeline, struct timeline_row *row, co
         row->parts.at[i].ns *= share;
 }
 
-/* What had been told from there on is taken back; it stays in `behind` and `scratch`. */
+/* What had been told from there on is taken back; it stays in `behind` and `parts_behind`. */
 static void row_take_back(struct timeline *timeline, struct timeline_row *row, uint64_t from_ns)
 {
     size_t first = row->cells.n, n_parts = 0;
@@ -138,12 +125,39 @@ static void row_take_back(struct timeline *timeline, struct timeline_row *row, u
     vec_resize(&timeline->behind, row->cells.n - first);
     for (size_t i = first; i < row->cells.n; i++)
         timeline->behind.at[i - first] = row->cells.at[i];
-    vec_resize(&timeline->scratch, n_parts);
+    vec_resize(&timeline->parts_behind, n_parts);
     for (size_t i = 0; i < n_parts; i++)
-        timeline->scratch.at[i] = row->parts.at[row->parts.n - n_parts + i];
+        timeline->parts_behind.at[i] = row->parts.at[row->parts.n - n_parts + i];
     timeline->n -= row->cells.n - first + n_parts;
     row->cells.n = first;
     row->parts.n -= n_parts;
+}
+
+/* Instead of what had been told of that time. */
+static void row_put(struct timeline *timeline, struct timeline_row *row, const struct timeline_cell *cell,
+                    const struct timeline_part *own_parts)
+{
+    row_take_back(timeline, row, cell->begin_ns);
+    const struct timeline_part *parts = timeline->parts_behind.at;
+    for (size_t i = 0; i < timeline->behind.n; parts += timeline->behind.at[i++].n_parts)
+        row_push_cut(timeline, row, &timeline->behind.at[i], parts, 0, cell->begin_ns);
+    row_push(timeline, row, cell, own_parts);
+    parts = timeline->parts_behind.at;
+    for (size_t i = 0; i < timeline->behind.n; parts += timeline->behind.at[i++].n_parts)
+        row_push_cut(timeline, row, &timeline->behind.at[i], parts, cell->end_ns, UINT64_MAX);
+    timeline_coarsen(timeline);
+}
+
+static void sink_spent(void *context, uint32_t lane, uint64_t begin_ns, uint64_t end_ns, const struct term *terms,
+                       size_t n)
+{
+    struct timeline *timeline = context;
+    vec_resize(&timeline->scratch, n);
+    for (size_t i = 0; i < n; i++)
+        timeline->scratch.at[i] = (struct timeline_part){key_atom(terms[i].key), (float)terms[i].ns};
+    struct timeline_cell cell = {.begin_ns = begin_ns, .end_ns = end_ns, .by = TRACE_NONE, .site = TRACE_NONE};
+    cell.n_parts = timeline_join_parts(timeline->scratch.at, n);
+    row_put(timeline, &timeline->rows.at[lane], &cell, timeline->scratch.at);
 }
 
 static void sink_waited(void *context, uint32_t lane, const struct wait *wait)
@@ -162,15 +176,7 @@ static void sink_waited(void *context, uint32_t lane, const struct wait *wait)
     struct timeline_part part = {ATOM_WAITING, (float)wait->dur_ns};
     if (!wait->dur_ns)
         return;
-    row_take_back(timeline, row, wait->begin_ns);
-    const struct timeline_part *parts = timeline->scratch.at;
-    for (size_t i = 0; i < timeline->behind.n; parts += timeline->behind.at[i++].n_parts)
-        row_push_cut(timeline, row, &timeline->behind.at[i], parts, 0, wait->begin_ns);
-    row_push(timeline, row, &cell, &part);
-    parts = timeline->scratch.at;
-    for (size_t i = 0; i < timeline->behind.n; parts += timeline->behind.at[i++].n_parts)
-        row_push_cut(timeline, row, &timeline->behind.at[i], parts, end_ns, UINT64_MAX);
-    timeline_coarsen(timeline);
+    row_put(timeline, row, &cell, &part);
 }
 
 struct time_sink timeline_sink(struct timeline *timeline, uint32_t n_locations)
@@ -188,5 +194,6 @@ void timeline_release(struct timeline *timeline)
     vec_release(&timeline->rows);
     vec_release(&timeline->kinds);
     vec_release(&timeline->scratch);
+    vec_release(&timeline->parts_behind);
     vec_release(&timeline->behind);
 }

@@ -47,9 +47,10 @@ struct timeline {
     uint64_t resolution_ns;        /* shorter neighbours were joined; 0 = everything is exact */
     VEC(struct timeline_row) rows; /* by location; empty for those that never called MPI */
     VEC(struct timeline_kind) kinds;
-    size_t n;                          /* cells and parts */
-    VEC(struct timeline_part) scratch; /* while it is filled */
-    VEC(struct timeline_cell) behind;  /* likewise */
+    size_t n;                               /* cells and parts */
+    VEC(struct timeline_part) scratch;      /* while it is filled */
+    VEC(struct timeline_cell) behind;       /* likewise, */
+    VEC(struct timeline_part) parts_behind; /* and theirs */
 };
 
 /* For a caller's choice of n_most: what a page of some megabytes can hold. */

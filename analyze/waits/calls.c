@@ -307,6 +307,14 @@ static void find_most(struct calls *calls, struct stretch_told *stretch)
     sparse_release(&steps);
 }
 
+static bool ends_with_a_poll(const struct calls *calls, const struct lane *lane)
+{
+    uint32_t from = lane->stretch.from,
+             region = from == TRACE_NONE ? TRACE_NONE : sites_at(calls->lanes->sites, from)->region;
+    enum ww_class class = region < calls->trace->n_regions ? calls->trace->regions[region].class : WW_LOCAL;
+    return class == WW_TEST || class == WW_IPROBE;
+}
+
 /* A function that MPI called returns, or the location ends; inside a call that ends no stretch. */
 static __attribute__((noinline)) void tell_stretch(struct calls *calls, struct lane *lane, const struct event *event)
 {
@@ -326,9 +334,11 @@ static __attribute__((noinline)) void tell_stretch(struct calls *calls, struct l
         stretch.n_atoms = (uint32_t)calls->atoms.n;
         stretch.n_counts = (uint32_t)calls->counts.n;
     }
-    if (is_end && has_stretch)
+    if (is_end && has_stretch) {
         expect(calls, lane->stretch.to, CALL_ITSELF);
-    else if (is_end && !lane->is_worker)
+        if (ends_with_a_poll(calls, lane))
+            expect(calls, lane->stretch.from, CALL_OPEN);
+    } else if (is_end && !lane->is_worker)
         expect(calls, lane->site, CALL_OPEN);
     if (is_end && has_stretch && calls->lanes->rank_lane[lane->rank] == event->loc)
         find_most(calls, &stretch);

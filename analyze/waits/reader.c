@@ -171,16 +171,17 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
         forget_absences(reader, leave_ns);
 }
 
-/* It was ended from outside while it polled: that is a call that never came back as well, though each poll did. */
-static void reading_break_off_polls(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
+/* It was ended from outside while it polled: that is a call that never came back as well, though each poll did. Returns
+ * whether it was. */
+static bool reading_break_off_polls(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
 {
     const struct reading *reading = &reader->readings[end->loc];
     if (!reader->trace->is_ours || !reading->polls_since_ns)
-        return;
+        return false;
     enum ww_class class = reader->trace->regions[reading->region].class;
     bool was_ended = end->flags == WW_END_NONE || end->flags == WW_END_SIGNAL;
     if ((class != WW_TEST && class != WW_IPROBE) || !was_ended || end->time_ns > stretch->begin_ns + SAME_MOMENT_NS)
-        return;
+        return false;
     *vec_push(&reader->open_calls) = (struct open_call){.rank = reading_rank(reader, end->loc),
                                                         .lane = end->loc,
                                                         .site = stretch->from,
@@ -190,6 +191,7 @@ static void reading_break_off_polls(struct reader *reader, const struct event *e
                                                         .class = class,
                                                         .comm = TRACE_NONE,
                                                         .peer = TRACE_NONE};
+    return true;
 }
 
 /* The trace ends inside a call: what it had posted counts, what it waited for never came. */
@@ -219,10 +221,11 @@ static void reading_break_off(struct reader *reader, const struct event *end)
 static void reading_end_stretch(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
 {
     struct call *call = replay_call(reader->replay);
+    call->ends_polls = reading_break_off_polls(reader, end, stretch);
     call->spent = stretch->spent;
     add_terms(&call->before, stretch->atoms, stretch->n_atoms);
     call->enter_ns = call->leave_ns = end->time_ns;
-    call->site = stretch->to;
+    call->site = call->ends_polls ? stretch->from : stretch->to;
     if (stretch->last_step)
         *vec_push(&reader->last_stretches) = (struct last_stretch){.rank = reading_rank(reader, end->loc),
                                                                    .step = stretch->last_step - 1,
@@ -239,7 +242,6 @@ void reader_end(struct reader *reader, const struct event *end, const struct str
     if (reader->readings[end->loc].call) {
         reading_break_off(reader, end);
     } else if (stretch) {
-        reading_break_off_polls(reader, end, stretch);
         reading_end_stretch(reader, end, stretch);
     }
     if (rank < reader->trace->n_ranks && reader->main_lanes[rank] == end->loc)

@@ -205,11 +205,52 @@ static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane
         polling_end(&lane->polling, replay->links);
 }
 
+/* What the location did itself until `to_ns`. */
+static void lane_tell(const struct replay *replay, const struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns,
+                      const struct term *terms, size_t n)
+{
+    if (replay->times.context && to_ns > from_ns)
+        replay->times.spent(replay->times.context, lane_number(replay, lane), from_ns, to_ns, terms, n);
+}
+
+/* What happened in the polls meanwhile turns out to have been waiting. */
+static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns)
+{
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
+        const struct polling_part *part = &lane->polling.room->parts[i];
+        double waited = polling_part_between(part, from_ns, to_ns);
+        rank_add_spent(replay, rank, &part->spent, -waited, part->from_ns, part->to_ns);
+        rank->transfer_ns -= waited * part->transfer_ns;
+        rank_add_lack(replay, rank, part->from_ns, part->to_ns, -waited * part->absent_ns);
+        if (waited > 0)
+            lane_add(replay, lane, TO_SUMS, &part->atoms, -waited);
+    }
+}
+
+/* What it polled for never came: like a call that never came back, with what it did between its polls. */
+static void lane_break_off_polls(struct replay *replay, struct queue_of_calls *lane, uint32_t site)
+{
+    double open_ns = (double)(lane->now_ns - lane->polling.since_ns);
+    uint32_t step = call_step(replay->call_steps, site, CALL_OPEN);
+    lane_take_polls_back(replay, lane, lane->polling.since_ns, lane->now_ns);
+    lane_go_on_from(replay, lane, lane->polling.mark);
+    const struct term open = {atom_key(lane->rank, step), open_ns};
+    lane_add_term(replay, lane, TO_SEGMENT | TO_SUMS, open.key, open.ns);
+    lane_tell(replay, lane, lane->polling.since_ns, lane->now_ns, &open, 1);
+    replay->ranks[lane->rank].mpi_ns += open_ns;
+    lane_stop_polling(replay, lane);
+}
+
 /* What happened since the last poll. */
 static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
     if (!lane->polling.mark)
         return;
+    if (call->ends_polls) {
+        lane_break_off_polls(replay, lane, call->site);
+        return;
+    }
     /* A poll goes on as long as little happens between its calls. */
     uint64_t polled_ns = lane->polling.until_ns - lane->polling.since_ns;
     if (!(waits_may_follow_polls(call->class) &&
@@ -253,14 +294,6 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
     } else {
         sparse_add(&call->before, atom_key(lane->rank, replay->thread_start_step), since_ns - own_ns);
     }
-}
-
-/* What the location did itself until `to_ns`. */
-static void lane_tell(const struct replay *replay, const struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns,
-                      const struct term *terms, size_t n)
-{
-    if (replay->times.context && to_ns > from_ns)
-        replay->times.spent(replay->times.context, lane_number(replay, lane), from_ns, to_ns, terms, n);
 }
 
 /* Those are left that are around the call before, and not around this one. */
@@ -463,21 +496,6 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
         from_ns = end_ns;
     }
     lane_spend_in_mpi(replay, lane, call, from_ns, to_ns);
-}
-
-/* What happened in the polls meanwhile turns out to have been waiting. */
-static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns)
-{
-    struct rank_time *rank = &replay->ranks[lane->rank];
-    for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
-        const struct polling_part *part = &lane->polling.room->parts[i];
-        double waited = polling_part_between(part, from_ns, to_ns);
-        rank_add_spent(replay, rank, &part->spent, -waited, part->from_ns, part->to_ns);
-        rank->transfer_ns -= waited * part->transfer_ns;
-        rank_add_lack(replay, rank, part->from_ns, part->to_ns, -waited * part->absent_ns);
-        if (waited > 0)
-            lane_add(replay, lane, TO_SUMS, &part->atoms, -waited);
-    }
 }
 
 /* Goes on with what the lane did itself, in its polls and then in the call. Whom it polled for is known by now, so they

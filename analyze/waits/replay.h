@@ -79,6 +79,7 @@ struct call {
     bool is_entered, is_forced;
     bool is_off;          /* recording was switched off: it is matched, but its time is not explained */
     bool is_open;         /* never left: the trace ends inside */
+    bool ends_polls;      /* the trace ends with the polls before it, and it is no call, but stands for that end */
     bool is_judged;       /* what it waited for is known: its releases */
     struct mark *mark;    /* held: where it was at entry */
     struct point *point;  /* held: to be set at entry; NULL = nobody could wait for it */

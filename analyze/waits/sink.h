@@ -34,8 +34,9 @@ struct wait_sink {
     void (*close)(void *context, struct occurrence **occurrence);
 };
 
-/* Optional: with `context` NULL nobody is told. Intervals of a location come in the order of time, without gaps; a wait
- * may go back behind what had been told, when polls turn out to have been waiting, and then stands instead of it. */
+/* Optional: with `context` NULL nobody is told. Intervals of a location come in the order of time, without gaps; what
+ * goes back behind what had been told, when polls turn out to have been waiting, or never to end, stands instead of it.
+ */
 struct time_sink {
     void *context;
     /* The location's own time: terms by atom_key, which sum to its length. */
