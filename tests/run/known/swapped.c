@@ -4,7 +4,8 @@
  * first, rank 1 the other: which operations belong together is told by the order in which they were started.
  *
  * ranks: 2
- * expect: loop=late_start rank=1 share=0.9 call=MPI_Wait at=second waiters=0 wait="completion of non-blocking collective"
+ * expect: loop=late_start rank=1 share=0.9 call=MPI_Wait at=second waiters=0
+ *         wait="completion of non-blocking collective"
  */
 #include "known.h"
 
