@@ -242,21 +242,24 @@ static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double wa
 }
 
 /* Of the ranks in `rest`, which carry little blame or none, those at the front that spend as long in it as who carries
- * it: nearer to them than to the mean of those that are left. */
+ * it, as far as samples tell: nearer to them than to the mean of those that are left. */
 static uint32_t count_as_long(const struct cause *cause, struct cause_rank *rest, uint32_t n_rest)
 {
-    double rest_ns = 0, least_ns = INFINITY;
+    double rest_ns = 0, least_ns = INFINITY, least_error_ns = 0;
     for (uint32_t i = 0; i < n_rest; i++)
         rest_ns += rest[i].time_ns;
     for (uint32_t i = 0; i < cause->n_late && n_rest; i++) {
-        double time_ns = cause->ranks[i].time_ns;
-        if (time_ns > NOTABLY_LONGER * rest_ns / n_rest)
-            least_ns = fmin(least_ns, time_ns);
+        const struct cause_rank *late = &cause->ranks[i];
+        if (late->time_ns > NOTABLY_LONGER * rest_ns / n_rest && late->time_ns < least_ns) {
+            least_ns = late->time_ns;
+            least_error_ns = late->error_ns;
+        }
     }
     uint32_t n = 0;
     for (; n + 1 < n_rest; n++) {
         double time_ns = rest[n].time_ns, left_ns = (rest_ns - time_ns) / (n_rest - n - 1);
-        if (time_ns * TIMES_ALIKE < least_ns || 2 * time_ns < least_ns + left_ns)
+        double allowed_ns = SAME_DEVIATIONS * hypot(rest[n].error_ns, least_error_ns);
+        if (time_ns * TIMES_ALIKE + allowed_ns < least_ns || 2 * time_ns < least_ns + left_ns)
             break;
         rest_ns -= time_ns;
     }

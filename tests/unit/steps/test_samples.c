@@ -534,6 +534,34 @@ static void young_threads_without_a_cpu_are_the_machine_s(void **state)
     scene_free(scene);
 }
 
+/* Ranks 1 and 3 are late in each of a thousand steps, rank 1 by a hair more; half of its time is in a loop, of the
+ * other's two fifths. A hundred samples do not tell these apart, a thousand do. */
+static void who_spends_as_long_is_late_as_far_as_samples_tell(void **state)
+{
+    (void)state;
+    for (uint64_t each = 1; each <= 10; each += 9) {
+        struct scene *scene = scene_make(4);
+        uint32_t hot = code_frame(scene, "hot"), cold = code_frame(scene, "cold");
+        for (uint64_t step = 0; step < 1000; step++) {
+            uint64_t begin_us = scene->now_us[0];
+            for (uint32_t rank = 1; rank < 4 && step % each == 0; rank += 2)
+                sample(scene, rank, step / each % 10 < (rank == 1 ? 5 : 4) ? hot : cold, begin_us + 50, 0);
+            for (uint32_t rank = 0; rank < 4; rank++)
+                scene->now_us[rank] += rank == 1 ? 101 : rank == 3 ? 100 : 10;
+            for (uint32_t rank = 0; rank < 4; rank++)
+                scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, begin_us + 102);
+        }
+        const struct analysis *analysis = scene_analyse(scene);
+        const struct cause *cause = &analysis->causes[0];
+        while (strcmp(analysis->steps[cause->step].routine, "hot"))
+            cause++;
+        assert_int_equal(cause->n_late, each == 1 ? 1 : 2);
+        assert_int_equal(cause->ranks[0].rank, 1);
+        assert_true(each == 1 || cause->ranks[1].rank == 3);
+        scene_free(scene);
+    }
+}
+
 static void without_samples_the_calls_around_are_named(void **state)
 {
     (void)state;
@@ -600,6 +628,7 @@ int main(void)
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
+        cmocka_unit_test(who_spends_as_long_is_late_as_far_as_samples_tell),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
