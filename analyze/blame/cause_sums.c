@@ -739,7 +739,9 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause_set_every(writer, cause);
     cause_set_stall(writer, cause);
     cause_count_when(writer, cause);
-    cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
+    enum step_what what = (enum step_what)steps_key(writer->causes->steps, cause->step)->what;
+    cause->is_unrecorded = what == WHAT_OFF;
+    cause->is_unexplained = what == WHAT_WAIT || cause->is_unrecorded;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
 

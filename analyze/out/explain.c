@@ -478,6 +478,9 @@ static const char *explain_computing(struct arena *arena, const struct cause *ca
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
+    if (cause->is_unrecorded)
+        return arena_printf(arena, "others wait when recording is on again, and %s not there yet",
+                            arena_printf(arena, "%s %s", late->names, verb(late, "is", "are")));
     if (cause->is_unexplained)
         return arena_printf(arena, "%s %s there as well when others wait, and no record tells for whom", late->names,
                             verb(late, "waits", "wait"));
@@ -858,6 +861,8 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if ((says_more || cause->kind == KIND_SLOWER) && is_for_progress(analysis, cause))
         return "the MPI library goes on only when the late side comes back to it: call it there now and then "
                "(MPI_Test), or switch on its asynchronous progress";
+    if (cause->is_unrecorded)
+        return "what was done meanwhile is not recorded: leave recording on there, or take longer windows";
     if (cause->is_unexplained)
         return "see what it waits for: perhaps for a process that is not recorded with this run, as one that was "
                "spawned";

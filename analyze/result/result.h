@@ -207,7 +207,8 @@ struct cause {
     uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
     double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
     bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
-    bool is_unexplained;   /* it is itself a wait that nothing explains */
+    bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
+    bool is_unrecorded;    /* recording was switched off meanwhile */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     struct cause_rank *ranks;  /* late ones, most blamed first */
