@@ -63,7 +63,6 @@ static int write_events(const char *dir, uint64_t n)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        return error("write_only SPOOL_FILE DIR N") ? 1 : 0;
-    return read_once(argv[1]) || write_events(argv[2], strtoull(argv[3], NULL, 10)) ? 1 : 0;
+    int result = argc != 4 ? error("write_only SPOOL_FILE DIR N") : read_once(argv[1]);
+    return result || write_events(argv[2], strtoull(argv[3], NULL, 10)) ? 1 : 0;
 }
