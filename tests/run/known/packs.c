@@ -4,7 +4,7 @@
  * MPI, but it needs no partner: it is of the path that the program took, so these steps are a class of their own.
  *
  * ranks: 2
- * expect: routine=MPI_Pack kind=transfer rank=0 share=0.6 call=MPI_Barrier instances=12 when="every 10th time"
+ * expect: routine=MPI_Pack kind=transfer rank=0 share=0.4 call=MPI_Barrier instances=12 when="every 10th time"
  */
 #include "known.h"
 
