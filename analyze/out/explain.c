@@ -479,8 +479,8 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others)
 {
     if (cause->is_unrecorded)
-        return arena_printf(arena, "others wait when recording is on again, and %s not there yet",
-                            arena_printf(arena, "%s %s", late->names, verb(late, "is", "are")));
+        return arena_printf(arena, "others wait when recording is on again, and %s %s not there yet", late->names,
+                            verb(late, "is", "are"));
     if (cause->is_unexplained)
         return arena_printf(arena, "%s %s there as well when others wait, and no record tells for whom", late->names,
                             verb(late, "waits", "wait"));
@@ -883,10 +883,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
-        return cause->is_spinning
-                   ? "see which rank writes to this memory, and what it does before: nothing here is to be "
-                     "made faster"
-                   : next_of_transfer(arena, analysis, cause->step);
+        if (cause->is_spinning)
+            return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
+        return next_of_transfer(arena, analysis, cause->step);
     default:
         if (is_code && !trace->is_counted)
             return next_of_code(arena, analysis, &analysis->steps[cause->step]);
