@@ -714,7 +714,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
     writer->has_executions = is_place && has_all_executions(writer);
     cause->is_elsewhere = is_place && !writer->has_executions;
-    cause->node = writer->causes->rollup.causes.at[writer->number].chosen;
+    cause->node = writer->causes->rollup.causes.at[writer->number].node;
     cause_add_parts(writer, cause);
     const struct sparse *ranks = &writer->sums->waiting.ranks;
     cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);

@@ -33,6 +33,7 @@ void code_close(struct code *code)
         struct module *module = code->modules.at[i];
         debug_close(&module->debug);
         intern_release(&module->sources);
+        intern_release(&module->instances);
         vec_release(&module->source_places);
         map_release(&module->calls);
         map_release(&module->callees);

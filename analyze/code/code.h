@@ -64,8 +64,8 @@ const char *const *code_notes(struct code *code, size_t *n_notes);
 /*
  * A place in the source: a natural loop, or what of a routine lies in no loop. Ids are dense from 0 within one struct
  * code. All copies of it within a module are one place: of a loop that was unrolled or vectorised, of a routine that
- * was inlined into several others, of a template with several instances. host_routine, parent and the addresses are
- * then those of the copy that was met first.
+ * was inlined into several others. host_routine, parent and the addresses are then those of the copy that was met
+ * first. Each instance of a template, also of one over lambdas, is a place of its own.
  */
 struct code_place {
     uint32_t id;

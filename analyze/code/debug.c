@@ -120,9 +120,8 @@ static uint64_t attribute_number(Dwarf_Die *die, unsigned name, bool integrate)
 }
 
 /* Copies of one routine share the DIE that declares it. */
-static uint64_t origin_of(Dwarf_Die *die)
+static Dwarf_Die declaration_of(Dwarf_Die at)
 {
-    Dwarf_Die at = *die;
     for (int hops = 0; hops < 8; hops++) {
         Dwarf_Attribute attribute;
         Dwarf_Die next;
@@ -130,7 +129,12 @@ static uint64_t origin_of(Dwarf_Die *die)
             break;
         at = next;
     }
-    return (uint64_t)(uintptr_t)at.addr;
+    return at;
+}
+
+static uint64_t origin_of(const Dwarf_Die *die)
+{
+    return (uint64_t)(uintptr_t)declaration_of(*die).addr;
 }
 
 static void set_call(struct walk *walk, struct scope *scope)
@@ -441,23 +445,91 @@ static const char *attribute_text(Dwarf_Die *die, unsigned name)
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope)
+/* Routines of C++ go by their linked name, which says the namespace; others by the name in the source. */
+static const char *distinct_name(Dwarf_Die *die)
+{
+    const char *linked = attribute_text(die, DW_AT_linkage_name), *name = attribute_text(die, DW_AT_name);
+    if (linked == NULL)
+        linked = attribute_text(die, DW_AT_MIPS_linkage_name);
+    return name == NULL || (linked != NULL && strncmp(linked, "_Z", 2) == 0) ? linked : name;
+}
+
+static const char lambda[] = "<lambda(";
+
+/* The line of the lambda, a type without a name, that a template argument is; 0: it is something else. */
+static int lambda_line(Dwarf_Die *argument)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+    int line = 0;
+    if (dwarf_tag(argument) != DW_TAG_template_type_parameter ||
+        dwarf_formref_die(dwarf_attr(argument, DW_AT_type, &attribute), &type) == NULL)
+        return 0;
+    return dwarf_diename(&type) == NULL && dwarf_decl_line(&type, &line) == 0 ? line : 0;
+}
+
+/*
+ * "each<main()::<lambda(int):15> >". Within one unit lambdas have no numbers, so that instances over two lambdas of a
+ * routine have one name. Their lines tell them apart.
+ */
+static const char *with_lambda_lines(struct arena *arena, Dwarf_Die die, const char *name)
+{
+    Dwarf_Die argument;
+    const char *text = "", *from = name;
+    bool has_more = dwarf_child(&die, &argument) == 0;
+    for (; has_more; has_more = dwarf_siblingof(&argument, &argument) == 0) {
+        int line = lambda_line(&argument);
+        const char *begin = line ? strstr(from, lambda) : NULL, *end = begin ? strstr(begin, ")>") : NULL;
+        if (end == NULL)
+            continue;
+        text = arena_printf(arena, "%s%.*s:%d", text, (int)(end + 1 - from), from, line);
+        from = end + 1;
+    }
+    return arena_printf(arena, "%s%s", text, from);
+}
+
+/* "lambda", or "lambda<double>" of a generic one: any other operator has a linked name. */
+static const char *scope_readable(struct arena *arena, Dwarf_Die die)
+{
+    static const char call[] = "operator()";
+    const char *name = distinct_name(&die);
+    if (name == NULL)
+        return NULL;
+    if (strncmp(name, call, strlen(call)) == 0)
+        return arena_printf(arena, "lambda%s", name + strlen(call));
+    return name_readable(arena,
+                         strstr(name, lambda) != NULL ? with_lambda_lines(arena, declaration_of(die), name) : name);
+}
+
+/* The routine of the source. */
+static struct scope *whole_scope(struct unit *unit, uint32_t scope)
 {
     struct scope *s = &unit->scopes.at[scope];
     while (s->part_of != SCOPE_NONE)
         s = &unit->scopes.at[s->part_of];
+    return s;
+}
+
+const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope)
+{
+    struct scope *s = whole_scope(unit, scope);
     if (s->name == NULL) {
-        /* Routines of C++ go by their linked name, which says the namespace; others by the name in the source. */
-        const char *linked = attribute_text(&s->die, DW_AT_linkage_name), *name = attribute_text(&s->die, DW_AT_name);
-        if (linked == NULL)
-            linked = attribute_text(&s->die, DW_AT_MIPS_linkage_name);
-        if (name == NULL || (linked != NULL && strncmp(linked, "_Z", 2) == 0))
-            name = linked;
-        bool is_lambda = name != NULL && strcmp(name, "operator()") == 0; /* any other has a linked name */
-        const char *readable = is_lambda ? "lambda" : name_readable(&debug->arena, name);
+        const char *readable = scope_readable(&debug->arena, s->die);
         s->name = readable != NULL ? readable : "";
     }
     return s->name[0] != 0 ? s->name : NULL;
+}
+
+const char *debug_scope_instance(struct debug *debug, struct unit *unit, uint32_t scope)
+{
+    const char *name = debug_scope_name(debug, unit, scope);
+    if (name == NULL || strchr(name, '<') == NULL)
+        return NULL;
+    /* The declaration's: a constructor is linked by several names. One without any is known in its unit alone. */
+    Dwarf_Die die = declaration_of(whole_scope(unit, scope)->die);
+    const char *distinct = distinct_name(&die);
+    bool is_linked = distinct != NULL && strncmp(distinct, "_Z", 2) == 0;
+    return is_linked ? distinct : arena_printf(&debug->arena, "%s %llx", name, (unsigned long long)origin_of(&die));
 }
 
 const char *debug_producer(const struct debug *debug)

@@ -81,3 +81,6 @@ size_t debug_row_from(const struct unit *unit, uint64_t address);
 uint32_t debug_scope_at(const struct unit *unit, uint64_t address);
 /* Readable name of a scope's routine; NULL when it has none. */
 const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope);
+/* Of an instance of a template, also of one over lambdas, the name that tells it from the others: the same in all units
+ * and copies. NULL for any other routine. */
+const char *debug_scope_instance(struct debug *debug, struct unit *unit, uint32_t scope);

@@ -362,9 +362,9 @@ static uint32_t scope_place_make(struct code *code, struct module *module, struc
                                  const struct model *model, uint64_t address)
 {
     const struct scope *scope = &unit->scopes.at[number];
-    struct source_key key = {.file = scope->file, .line = scope->line};
     if (scope->file == INTERN_NONE || scope->line == 0)
         return CODE_NONE;
+    struct source_key key = source_key_of_routine(module, unit, number);
     uint32_t known = intern_find(&module->sources, &key, sizeof key);
     if (known != INTERN_NONE)
         return module->source_places.at[known];

@@ -45,6 +45,7 @@ struct module {
     struct decoder *decoder;     /* NULL: not a machine we know */
     struct model **models;       /* by routine; NULL = not analysed yet */
     struct intern sources;       /* places of the source: see places.c */
+    struct intern instances;     /* of templates: their names (debug_scope_instance) */
     VEC(uint32_t) source_places; /* by number in sources: the place met first */
     struct map calls;            /* by address of the call: its place (code_place_of_call) */
     struct map callees;          /* by return address, in blocks that were asked about: struct code_callee */

@@ -9,8 +9,8 @@
  *     different loops of a source do not share lines unless one is inside the other;
  *   - and a loop beside one whose lines hold it, but which has an inner loop with the same closing line, is that inner
  *     loop: the outer one was peeled.
- * Copies of a place in several routines (inlined, or instances of a template) are then joined by where they stand in
- * the source.
+ * Copies of a place in several routines (inlined, or in several units) are then joined by where they stand in the
+ * source; instances of a template stay apart, since each does a work of its own.
  *
  * Outer loops are placed before inner ones, longer ranges before shorter. Quadratic in the loops of one routine at
  * worst, of which programs have dozens; beyond MAX_SIDE the search for a loop's kin looks at its latest neighbours
@@ -28,8 +28,8 @@ struct kin {
     uint32_t place, loop;
     uint32_t file, head_line;
     uint64_t origin;
-    uint32_t routine_line; /* where the routine in whose source the loop stands is declared */
-    uint32_t n_loops;      /* as in a key */
+    uint32_t scope;   /* in whose source the loop stands */
+    uint32_t n_loops; /* as in a key */
 };
 
 struct maker {
@@ -156,8 +156,7 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
         place->routine = place->host_routine;
     place->routine_address = routine->routine_address;
     place->address = m->c->graph->blocks.at[m->c->loops->at[loop].head].lo;
-    uint32_t routine_line = m->unit != NULL && s->scope != SCOPE_NONE ? m->unit->scopes.at[s->scope].line : 0;
-    *vec_push(&m->kin) = (struct kin){place->id, loop, s->file, s->head_line, s->origin, routine_line, 1};
+    *vec_push(&m->kin) = (struct kin){place->id, loop, s->file, s->head_line, s->origin, s->scope, 1};
     return place->id;
 }
 
@@ -235,21 +234,25 @@ static void make_routine(struct maker *m, uint32_t routine, uint32_t scope)
     m->routine_place = place->id;
 }
 
-/* "Field<double>::total" and "Field<float>::total" together are "Field::total". */
-static const char *without_arguments(struct arena *arena, const char *name)
+static uint32_t instance_of(struct module *module, struct unit *unit, uint32_t scope)
 {
-    char *text = arena_strdup(arena, name), *end = text;
-    unsigned depth = 0;
-    for (const char *at = text; *at != 0; at++) {
-        if (*at == '<')
-            depth++;
-        if (depth == 0)
-            *end++ = *at;
-        if (*at == '>' && depth > 0)
-            depth--;
-    }
-    *end = 0;
-    return text;
+    const char *instance = debug_scope_instance(&module->debug, unit, scope);
+    return instance != NULL ? intern_text(&module->instances, instance) : INTERN_NONE;
+}
+
+struct source_key source_key_of_routine(struct module *module, struct unit *unit, uint32_t scope)
+{
+    const struct scope *s = &unit->scopes.at[scope];
+    return (struct source_key){.file = s->file, .line = s->line, .instance = instance_of(module, unit, scope)};
+}
+
+/* Of a loop, or a call, that stands in the source of `scope`. */
+static struct source_key source_key_within(struct module *module, struct unit *unit, uint32_t scope,
+                                           struct source_key key)
+{
+    key.routine_line = unit != NULL && scope != SCOPE_NONE ? unit->scopes.at[scope].line : 0;
+    key.instance = unit != NULL && scope != SCOPE_NONE ? instance_of(module, unit, scope) : INTERN_NONE;
+    return key;
 }
 
 void place_settle(struct code *code, struct module *module, struct code_place *place, struct source_key key)
@@ -268,9 +271,6 @@ void place_settle(struct code *code, struct module *module, struct code_place *p
     place->source = module->source_places.at[number];
     struct code_place *first = code->places.at[place->source];
     widen(first, place->line_first, place->line_last);
-    if (first->routine != NULL && place->routine != NULL && strcmp(first->routine, place->routine) != 0 &&
-        strchr(first->routine, '<') != NULL)
-        first->routine = without_arguments(&code->arena, first->routine);
 }
 
 static bool is_around(const struct maker *m, uint32_t place, uint32_t inner)
@@ -316,15 +316,14 @@ static void count_loops(struct maker *m)
 static void settle_all(struct maker *m, uint32_t routine_scope)
 {
     struct source_key key = {.file = INTERN_NONE};
-    if (routine_scope != SCOPE_NONE) {
-        const struct scope *s = &m->unit->scopes.at[routine_scope];
-        key = (struct source_key){.file = s->file, .line = s->line};
-    }
+    if (routine_scope != SCOPE_NONE)
+        key = source_key_of_routine(m->module, m->unit, routine_scope);
     count_loops(m);
     place_settle(m->code, m->module, place_at(m, m->routine_place), key);
     for (size_t i = 0; i < m->kin.n; i++) {
         const struct kin *kin = &m->kin.at[i];
-        key = (struct source_key){kin->file, kin->head_line, kin->routine_line, kin->n_loops};
+        key = (struct source_key){.file = kin->file, .line = kin->head_line, .n_loops = kin->n_loops};
+        key = source_key_within(m->module, m->unit, kin->scope, key);
         place_settle(m->code, m->module, place_at(m, kin->place), key);
     }
 }
@@ -415,8 +414,8 @@ static uint32_t call_make(struct code *code, struct module *module, uint32_t aro
     place->line_first = place->line_last = source.head_line;
     const char *routine = debug_scope_name(&module->debug, unit, source.scope);
     place->routine = routine != NULL ? routine : place->host_routine;
-    uint32_t routine_line = unit->scopes.at[source.scope].line;
-    place_settle(code, module, place, (struct source_key){source.file, source.head_line, routine_line, is_loop});
+    struct source_key key = {.file = source.file, .line = source.head_line, .n_loops = is_loop};
+    place_settle(code, module, place, source_key_within(module, unit, source.scope, key));
     return place->source;
 }
 

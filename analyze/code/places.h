@@ -10,7 +10,10 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
 /* What copies of one place in several routines have in common. */
 struct source_key {
     uint32_t file, line, routine_line;
-    uint32_t n_loops; /* 0: it is none; itself, and one in the other below it, those that close on the same line */
+    uint32_t instance; /* number in module.instances; INTERN_NONE: of no template */
+    uint32_t n_loops;  /* 0: it is none; itself, and one in the other below it, those that close on the same line */
 };
+/* Of a routine itself. */
+struct source_key source_key_of_routine(struct module *module, struct unit *unit, uint32_t scope);
 /* Makes the place a copy of the one that has this key already, if any has. */
 void place_settle(struct code *code, struct module *module, struct code_place *place, struct source_key key);

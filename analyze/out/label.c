@@ -67,23 +67,25 @@ const char *label_routine(const struct label_book *book, const char *routine)
     return with_parentheses(book->arena, brief_if_asked(book, routine));
 }
 
-/* Without lines, routines that read the same when they are brief keep what tells them apart. */
+/* Instances of a template that read the same when they are brief keep what tells them apart. */
 static const char *routine_apart(const struct label_book *book, const char *routine)
 {
     const struct analysis *analysis = book->analysis;
-    const char *brief = brief_text(book->arena, routine);
+    const char *brief = brief_if_asked(book, routine);
     bool is_shorter = strcmp(brief, routine) != 0;
     size_t n_common = strcspn(routine, "<");
+    struct arena scratch = {0};
     VEC(const char *) others = {0};
     for (uint32_t i = 0; is_shorter && i < analysis->n_steps; i++) {
-        const char *other = analysis->steps[i].file ? NULL : analysis->steps[i].routine;
+        const char *other = analysis->steps[i].routine;
         if (other && !strncmp(other, routine, n_common) && strcmp(other, routine) &&
-            !strcmp(brief_text(book->arena, other), brief))
+            !strcmp(brief_text(&scratch, other), brief))
             *vec_push(&others) = other;
     }
     const char *text = others.n ? brief_apart(book->arena, routine, others.at, others.n) : brief;
     vec_release(&others);
-    return text;
+    arena_release(&scratch);
+    return with_parentheses(book->arena, text);
 }
 
 /* "relax()+0x1c in libfoo.so": what is left to say without debug information. */
@@ -91,8 +93,7 @@ static const char *label_offset(const struct label_book *book, const struct step
 {
     struct code *code = book->analysis->code;
     const struct code_place *place = code && step->place != CODE_NONE ? code_place(code, step->place) : NULL;
-    const char *name = book->short_names ? routine_apart(book, step->routine) : step->routine;
-    const char *routine = with_parentheses(book->arena, name);
+    const char *routine = routine_apart(book, step->routine);
     const struct trace *trace = book->analysis->trace;
     if (!place || place->module >= trace->n_modules)
         return routine;
@@ -119,7 +120,7 @@ static const char *label_place(const struct label_book *book, const struct step 
     const char *lines = label_lines(book, step->file, step->line_first, step->line_last);
     if (!step->routine)
         return arena_printf(book->arena, "%s%s", step->is_loop ? "loop " : "", lines);
-    const char *routine = label_routine(book, step->routine);
+    const char *routine = routine_apart(book, step->routine);
     if (step->is_loop)
         return arena_printf(book->arena, "loop %s in %s", lines, routine);
     return arena_printf(book->arena, "%s %s", routine, lines);
@@ -183,6 +184,15 @@ const char *label_within(const struct label_book *book, uint32_t index)
     return *state_prefix(book->analysis->steps[index].state) ? label : arena_printf(book->arena, "in %s", label);
 }
 
+/* The innermost routine on the way to a node, itself included: a loop stands in it. */
+static uint32_t routine_around(const struct analysis *analysis, uint32_t node)
+{
+    while (node < analysis->n_nodes && analysis->steps[analysis->nodes[node].step].is_loop &&
+           !analysis->nodes[node].call_line)
+        node = analysis->nodes[node].parent;
+    return node;
+}
+
 /* Where a node of the tree was called: the routine around it, and the line there. */
 struct call {
     uint32_t routine, line; /* routine: a node; TRACE_NONE around the outermost */
@@ -230,44 +240,55 @@ static const char *label_call_outwards(const struct label_book *book, uint32_t n
     return call.line ? arena_printf(book->arena, "%s:%u", text, call.line) : text;
 }
 
-/* A step as the code that waits has entered it. */
+/* A step, and the call that entered its routine, which is a node. */
 static const char *label_entered(const struct label_book *book, uint32_t step, uint32_t node)
 {
     const struct analysis *analysis = book->analysis;
     const char *label = label_step(book, step);
-    uint32_t around = analysis->nodes[node].parent, line = analysis->nodes[node].call_line;
+    uint32_t around = node < analysis->n_nodes ? analysis->nodes[node].parent : TRACE_NONE;
     if (around >= analysis->n_nodes)
         return label;
-    const struct step *caller = &analysis->steps[analysis->nodes[around].step], *own = &analysis->steps[step];
-    bool is_around = !line && caller->routine && own->routine && !strcmp(caller->routine, own->routine);
-    if (is_around && !caller->is_loop) /* its own routine: that has been said */
-        return label;
+    uint32_t line = analysis->nodes[node].call_line;
+    const struct step *caller = &analysis->steps[analysis->nodes[around].step];
     if (!caller->file || !line)
-        return arena_printf(book->arena, "%s, %s %s", label, is_around ? "inside" : "called from",
-                            label_step(book, analysis->nodes[around].step));
+        return arena_printf(book->arena, "%s, called from %s", label, label_step(book, analysis->nodes[around].step));
     const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
     return arena_printf(book->arena, "%s, called at %s%s%s", label, label_lines(book, caller->file, line, line),
                         *routine ? " in " : "", routine);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* True of one place, and of instances of a template whose names are the same. */
+static bool read_alike(const struct analysis *analysis, uint32_t a, uint32_t b)
+{
+    const struct step *one = &analysis->steps[a], *other = &analysis->steps[b];
+    return a == b || (one->file && one->line_first == other->line_first && one->line_last == other->line_last &&
+                      one->state == other->state && one->is_loop == other->is_loop &&
+                      is_same_text(one->file, other->file) && is_same_text(one->routine, other->routine));
 }
 
 const char *label_cause(const struct label_book *book, uint32_t number)
 {
     const struct analysis *analysis = book->analysis;
     const struct cause *cause = &analysis->causes[number];
+    uint32_t node = routine_around(analysis, cause->node), n_levels = 0;
     bool is_shared = cause->is_elsewhere;
-    uint32_t n_levels = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
-        if (i == number || analysis->causes[i].step != cause->step)
+        if (i == number || !read_alike(analysis, analysis->causes[i].step, cause->step))
             continue;
         is_shared = true;
-        uint32_t n = calls_in_common(analysis, cause->node, analysis->causes[i].node);
+        uint32_t n = calls_in_common(analysis, node, routine_around(analysis, analysis->causes[i].node));
         n_levels = n > n_levels ? n : n_levels;
     }
-    if (!is_shared || cause->node >= analysis->n_nodes)
+    if (!is_shared)
         return label_step(book, cause->step);
-    const char *text = label_entered(book, cause->step, cause->node);
+    const char *text = label_entered(book, cause->step, node);
     if (n_levels)
-        text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, cause->node, n_levels));
+        text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, node, n_levels));
     return text;
 }
 

@@ -554,6 +554,17 @@ static bool told_is_entered(struct told *told, const struct step_key *key)
     return told->entries.at[place] == TRACE_NONE;
 }
 
+/* A place with lines is what they and its routine say: two instances over lambdas may read the same. */
+static const char *id_text(const struct told *told, struct arena *arena, const struct step_key *key)
+{
+    const struct code_place *place =
+        key->what == WHAT_PLACE && told->sites->code ? code_place(told->sites->code, key->id) : NULL;
+    if (!place || !place->file || !place->routine)
+        return arena_printf(arena, "%u", key->id);
+    return arena_printf(arena, "%d %s:%u-%u %s", place->is_loop, place->file, place->line_first, place->line_last,
+                        place->routine);
+}
+
 uint32_t told_as(struct told *told, uint32_t step)
 {
     bool is_new;
@@ -565,8 +576,8 @@ uint32_t told_as(struct told *told, uint32_t step)
         const char *text = key->what == WHAT_SITE ? site_text(told->sites, &scratch, key->id, &file)
                                                   : call_text(told->sites, &scratch, key);
         text = text ? arena_printf(&scratch, "%u %s %s", key->state, file ? file : "", text)
-                    : arena_printf(&scratch, "%u %u %u %u %u", key->state, key->what, key->id, key->caller,
-                                   told_is_entered(told, key) ? key->entry : (uint32_t)TRACE_NONE);
+                    : arena_printf(&scratch, "%u %u %s %u %u", key->state, key->what, id_text(told, &scratch, key),
+                                   key->caller, told_is_entered(told, key) ? key->entry : (uint32_t)TRACE_NONE);
         uint32_t number = intern_text(&told->texts, text);
         if (number == told->first.n)
             *vec_push(&told->first) = step;

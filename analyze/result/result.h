@@ -191,7 +191,7 @@ struct cause_part {
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
-    uint32_t node; /* what the code that waits has entered: of the tree of loops and calls; that code is its parent */
+    uint32_t node; /* of the tree of loops and calls: the code that names it, on the way on which it was entered */
     enum cause_kind kind;   /* the largest part */
     double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;

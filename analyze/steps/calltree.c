@@ -58,14 +58,9 @@ static uint32_t enter_routine(struct calltree *tree, uint32_t parent, uint32_t p
     return node_put(tree, (struct node_key){parent, NODE_ROUTINE, place, line}, step_of_place(tree, place));
 }
 
-/* Names of one routine, whatever its template arguments. */
 static bool is_same_routine(const char *a, const char *b)
 {
-    while (a && b && *a && *a == *b && *a != '<') {
-        a++;
-        b++;
-    }
-    return a && b && (*a == *b || (*a == '<' && !*b) || (!*a && *b == '<'));
+    return a && b && !strcmp(a, b);
 }
 
 /* Loops and inlined routines around an address of one frame, each outermost last. */
