@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait check: what can be recorded here and of this program, and why the rest cannot. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/preload.h"
 #include "analyze/cmd/program.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
@@ -160,12 +161,13 @@ static void print_own_calls(const struct program *program)
 static bool check_calls(struct program *program, bool list_all)
 {
     char recorder[PATH_MAX], text[PATH_MAX + 64];
-    if (!installation_find(program_recorder(program->mpi), recorder)) {
-        snprintf(text, sizeof text, "there is no %s beside this tool: build whywait where %s is installed",
-                 program_recorder(program->mpi), program_mpi_name(program->mpi));
-        line("recorder", false, text);
+    struct preload preload;
+    preload_choose(&preload, program);
+    if (!*preload.library) {
+        line("recorder", false, preload.unrecorded);
         return false;
     }
+    installation_find(program_recorder(preload_mpi(program)), recorder);
     line("recorder", true, recorder);
     if (program_mark_intercepted(program, recorder))
         return false;
@@ -214,8 +216,8 @@ static const char *why_no_mpi(const struct program *program)
 /* True when it can be recorded. */
 static bool check_program(struct program *program, bool list_all)
 {
-    bool has_mpi = program->mpi == PROGRAM_OPEN_MPI || program->mpi == PROGRAM_MPICH,
-         may_preload = program->kind == PROGRAM_DYNAMIC, may_run = access(program->path, X_OK) == 0;
+    bool has_mpi = program->mpi_library, may_preload = program->kind == PROGRAM_DYNAMIC,
+         may_run = access(program->path, X_OK) == 0;
     char text[PATH_MAX];
     struct arena scratch = {0};
     printf("%s\n", text_escape(&scratch, program->path));

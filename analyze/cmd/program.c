@@ -23,13 +23,20 @@ extern char **environ;
 
 const char *program_mpi_name(enum program_mpi mpi)
 {
-    static const char *const names[] = {"no MPI", "Open MPI", "MPICH", "an MPI inside the program"};
+    static const char *const names[] = {
+        "no MPI",
+        "Open MPI",
+        "MPICH",
+        "the standard ABI of MPI",
+        "an MPI that is neither Open MPI nor of the MPICH family",
+        "an MPI inside the program",
+    };
     return names[mpi];
 }
 
 const char *program_recorder(enum program_mpi mpi)
 {
-    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : "libwhywait.so";
+    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : mpi == PROGRAM_OPEN_MPI ? "libwhywait.so" : NULL;
 }
 
 static const char *base_name(const char *path)
@@ -43,12 +50,10 @@ static bool starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* libmpi.so.12 is MPICH's name as others build it; Open MPI has been at 40 since 2017. */
-static enum program_mpi mpi_of_library(const char *name)
+/* Of an MPI itself or one of its bindings: what such a library calls are no calls of the program. */
+static bool is_named_as_mpi(const char *name)
 {
-    if (starts_with(name, "libmpich") || starts_with(name, "libmpifort") || starts_with(name, "libmpi.so.12"))
-        return PROGRAM_MPICH;
-    return starts_with(name, "libmpi.so") || starts_with(name, "libmpi_") ? PROGRAM_OPEN_MPI : PROGRAM_NO_MPI;
+    return starts_with(name, "libmpi") || starts_with(name, "libpmpi") || starts_with(name, "libopen_mpi");
 }
 
 static bool is_mpi_name(const char *name)
@@ -221,17 +226,51 @@ static void read_libraries(struct program *program, const char *loader)
     free(text);
 }
 
-static void read_library(struct program *program, const char *path)
+/* What the libraries that have `mpi` in their names say together: vendors choose names, but not these symbols. */
+struct mpi_signs {
+    bool is_standard_abi, is_open_mpi, is_mpich;
+    const char *library; /* the first one that has MPI's functions */
+};
+
+static void see_mpi_signs(struct mpi_signs *signs, const char *path)
 {
     const char *name = base_name(path);
-    enum program_mpi mpi = mpi_of_library(name);
-    /* The C library of the MPI rather than one of its bindings. */
-    bool is_main = starts_with(name, "libmpi.so") || starts_with(name, "libmpich.so");
-    if (mpi != PROGRAM_NO_MPI && (program->mpi == PROGRAM_NO_MPI || is_main)) {
-        program->mpi = mpi;
-        program->mpi_library = name;
+    if (!strstr(name, "mpi"))
+        return;
+    struct elf_file file = elf_file_open(path);
+    bool has_functions = false;
+    for (struct symbols at = {.elf = file.elf, .type = SHT_DYNSYM}; file.elf && symbols_next(&at);) {
+        if (at.symbol.st_shndx == SHN_UNDEF)
+            continue;
+        has_functions |= !strcmp(at.name, "PMPI_Init");
+        signs->is_open_mpi |= !strcmp(at.name, "ompi_mpi_comm_world");
+        signs->is_mpich |= starts_with(at.name, "MPIR_");
     }
-    if (mpi != PROGRAM_NO_MPI)
+    elf_file_close(&file);
+    /* MPI 5 fixes the name of the first; the second is the version on which MPICH and its relatives have agreed. */
+    signs->is_standard_abi |= starts_with(name, "libmpi_abi.so");
+    signs->is_mpich |= has_functions && strstr(name, ".so.12");
+    if (has_functions && !signs->library)
+        signs->library = name;
+}
+
+static void find_mpi(struct program *program)
+{
+    struct mpi_signs signs = {0};
+    for (size_t i = 0; i < program->libraries.n; i++)
+        see_mpi_signs(&signs, program->libraries.at[i]);
+    if (!signs.library)
+        return;
+    program->mpi_library = signs.library;
+    program->mpi = signs.is_standard_abi ? PROGRAM_STANDARD_ABI
+                   : signs.is_open_mpi   ? PROGRAM_OPEN_MPI
+                   : signs.is_mpich      ? PROGRAM_MPICH
+                                         : PROGRAM_OTHER_MPI;
+}
+
+static void read_calls_of_library(struct program *program, const char *path)
+{
+    if (is_named_as_mpi(base_name(path)))
         return; /* MPI calls itself */
     struct elf_file file = elf_file_open(path);
     for (struct symbols at = {.elf = file.elf, .type = SHT_DYNSYM}; file.elf && symbols_next(&at);)
@@ -307,29 +346,52 @@ int program_not_found(const char *name)
                : error("%s: no such program", name);
 }
 
-struct program_glance program_glance(const char *path)
+/* The loader that this tool was started by, "" where it is linked statically. */
+static const char *own_loader(struct arena *arena)
 {
-    struct program_glance glance = {.kind = PROGRAM_OTHER, .mpi = PROGRAM_NO_MPI};
+    struct elf_file self = elf_file_open("/proc/self/exe");
+    const char *loader = self.elf ? elf_interpreter(self.elf) : NULL;
+    loader = arena_strdup(arena, loader ? loader : "");
+    elf_file_close(&self);
+    return loader;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+/* What is known before symbols are read: from the file itself, and from its libraries. */
+static void read_outline(struct program *program, Elf *elf)
+{
+    const char *loader = elf_interpreter(elf), *own = own_loader(&program->arena);
+    program->kind = kind_of_elf(elf);
+    if (!loader)
+        return;
+    /* Another C library: a recorder that is made for this one's would end the program. */
+    bool is_kin = !*own || !strcmp(base_name(own), base_name(loader)) || is_same_file(own, loader);
+    if (!is_kin)
+        program->other_loader = arena_strdup(&program->arena, base_name(loader));
+    if (is_system_loader(loader))
+        read_libraries(program, loader);
+    else if (is_kin && is_system_loader(own)) /* a loader of the user's own is not run for an answer */
+        read_libraries(program, own);
+    for (size_t i = 0; i < program->libraries.n; i++)
+        program->has_asan |= starts_with(base_name(program->libraries.at[i]), "libasan.so");
+    find_mpi(program);
+}
+
+void program_glance(struct program *program, const char *path)
+{
+    *program = (struct program){.kind = PROGRAM_OTHER};
+    program->path = arena_strdup(&program->arena, path);
     struct elf_file file = elf_file_open(path);
     if (file.elf)
-        glance.kind = kind_of_elf(file.elf);
-    for (Elf_Scn *section = NULL; file.elf && (section = elf_nextscn(file.elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
-            continue;
-        /* The first library named in the dynamic section that is an MPI's. */
-        Elf_Data *data = elf_getdata(section, NULL);
-        GElf_Dyn entry;
-        glance.mpi = PROGRAM_NO_MPI;
-        for (int i = 0; data && gelf_getdyn(data, i, &entry); i++) {
-            const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(file.elf, header.sh_link, entry.d_un.d_val) : NULL;
-            if (name && glance.mpi == PROGRAM_NO_MPI)
-                glance.mpi = mpi_of_library(name);
-            glance.has_asan |= name && starts_with(name, "libasan.so");
-        }
-    }
+        read_outline(program, file.elf);
+    else if (is_script(path))
+        program->kind = PROGRAM_SCRIPT;
     elf_file_close(&file);
-    return glance;
 }
 
 static int by_name(const void *a, const void *b)
@@ -352,13 +414,10 @@ int program_read(struct program *program, const char *name)
     program->path = arena_strdup(&program->arena, path);
     struct elf_file file = elf_file_open(program->path);
     if (file.elf) {
-        const char *loader = elf_interpreter(file.elf);
-        program->kind = kind_of_elf(file.elf);
         read_sections(program, file.elf);
-        if (loader && is_system_loader(loader))
-            read_libraries(program, loader);
+        read_outline(program, file.elf);
         for (size_t i = 0; i < program->libraries.n; i++)
-            read_library(program, program->libraries.at[i]);
+            read_calls_of_library(program, program->libraries.at[i]);
     } else if (is_script(program->path))
         program->kind = PROGRAM_SCRIPT;
     elf_file_close(&file);

@@ -7,7 +7,14 @@
 #include <stdbool.h>
 
 enum program_kind { PROGRAM_DYNAMIC, PROGRAM_STATIC, PROGRAM_LIBRARY, PROGRAM_SCRIPT, PROGRAM_OTHER };
-enum program_mpi { PROGRAM_NO_MPI, PROGRAM_OPEN_MPI, PROGRAM_MPICH, PROGRAM_STATIC_MPI };
+enum program_mpi {
+    PROGRAM_NO_MPI,
+    PROGRAM_OPEN_MPI,
+    PROGRAM_MPICH,        /* and all that share its binary interface: Intel MPI, Cray MPICH, MVAPICH */
+    PROGRAM_STANDARD_ABI, /* MPI 5's own: no recorder fits */
+    PROGRAM_OTHER_MPI,    /* none of these: no recorder fits */
+    PROGRAM_STATIC_MPI
+};
 
 struct program_symbol {
     const char *name;
@@ -19,8 +26,11 @@ struct program {
     const char *path;
     enum program_kind kind;
     enum program_mpi mpi;
-    const char *mpi_library; /* "libmpi.so.40"; NULL unless Open MPI or MPICH */
-    bool has_debug;          /* sections of debug information in the file itself */
+    const char *mpi_library; /* "libmpi.so.40"; NULL without a shared MPI library */
+    const char
+        *other_loader; /* the program's dynamic linker where this tool has another one, as with musl; else NULL */
+    bool has_asan;     /* AddressSanitizer's library, which refuses to run behind a preloaded one unless told */
+    bool has_debug;    /* sections of debug information in the file itself */
     bool has_build_id, has_counters;
     VEC(struct program_symbol) mpi_calls; /* entry points of MPI that it or its own libraries refer to, by name */
     VEC(struct program_symbol) mpi_own;   /* those that it defines itself: a tool was linked into it */
@@ -32,20 +42,16 @@ struct program {
 bool program_find(const char *name, char path[PATH_MAX]);
 /* Says so, after program_find; returns -1. */
 int program_not_found(const char *name);
-/* Kind and MPI from the file alone, quickly: an MPI that only its libraries need is not seen. */
-struct program_glance {
-    enum program_kind kind;
-    enum program_mpi mpi;
-    bool has_asan; /* AddressSanitizer's library, which refuses to run behind a preloaded one unless told */
-};
-struct program_glance program_glance(const char *path);
+/* Of the file at `path` and the libraries that the loader finds for it: kind, MPI, loader and sanitizer, but no calls.
+ * Takes some milliseconds. Release it. */
+void program_glance(struct program *program, const char *path);
 /* `name` is found by program_find. Returns 0, or -1 after error(); release in both cases. */
 int program_read(struct program *program, const char *name);
 /* Marks the calls that this recorder library defines. Returns 0, or -1 after error(). */
 int program_mark_intercepted(struct program *program, const char *recorder_path);
 void program_release(struct program *program);
 
-/* The file name of the recorder for programs of Open MPI or MPICH. */
+/* The file name of the recorder for programs of this MPI; NULL = there is none. */
 const char *program_recorder(enum program_mpi mpi);
 /* "Open MPI", "MPICH" ... */
 const char *program_mpi_name(enum program_mpi mpi);

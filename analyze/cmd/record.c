@@ -2,11 +2,10 @@
 /*
  * whywait record PROGRAM: becomes PROGRAM, with the recorder preloaded into it and into nothing else.
  *
- * There is one recorder for each MPI. The program's own list of needed libraries says which one fits; a script or a
- * wrapper such as `env` has no such list, and there the launcher's environment tells. Options reach the recorder as
- * WHYWAIT_* variables.
+ * Which recorder that is, preload.c chooses. Options reach the recorder as WHYWAIT_* variables.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/preload.h"
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
 #include "wrap/format.h"
@@ -105,14 +104,6 @@ static int parse(int argc, char **argv, struct options *options)
     return optind;
 }
 
-static enum program_mpi mpi_of_launcher(void)
-{
-    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("OMPI_MCA_orte_hnp_uri"))
-        return PROGRAM_OPEN_MPI;
-    bool is_mpich = getenv("PMI_RANK") || getenv("PMI_FD") || getenv("MPIR_CVAR_CH3_PORT_RANGE");
-    return is_mpich ? PROGRAM_MPICH : PROGRAM_NO_MPI;
-}
-
 /* The program, or a script that runs it, may change directory before MPI starts. The folder need not be there yet. */
 static void pass_directory(const char *variable, const char *path)
 {
@@ -175,25 +166,18 @@ static void environment_join(const char *name, const char *word, bool is_first)
 /* A rank is as good as another to say what holds for the program. */
 static void load_recorder(const char *path)
 {
-    char library[PATH_MAX];
-    bool speaks = launcher_is_first_rank();
-    struct stat st = {0};
-    struct program_glance glance = program_glance(path);
-    if (glance.kind == PROGRAM_STATIC && speaks)
-        warn("%s is linked statically: its MPI calls cannot be seen", path);
-    bool is_other_user = stat(path, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != getuid();
-    bool is_other_group = (st.st_mode & S_ISGID) && st.st_gid != getgid();
-    if ((is_other_user || is_other_group) && speaks)
-        warn("%s runs with another user's or group's rights: it is not recorded", path);
-    const char *recorder = program_recorder(glance.mpi != PROGRAM_NO_MPI ? glance.mpi : mpi_of_launcher());
-    if (installation_find(recorder, library)) {
-        environment_join("LD_PRELOAD", library, true);
-        /* The recorder defines nothing that the sanitizer has to see first. */
-        if (glance.has_asan)
-            environment_join("ASAN_OPTIONS", "verify_asan_link_order=0", false);
-    } else if (speaks)
-        warn("%s runs without being recorded: there is no %s beside this tool (was it built with this MPI installed?)",
-             path, recorder);
+    struct program program;
+    struct preload preload;
+    program_glance(&program, path);
+    preload_choose(&preload, &program);
+    if (*preload.library)
+        environment_join("LD_PRELOAD", preload.library, true);
+    /* The recorder defines nothing that the sanitizer has to see first. */
+    if (*preload.library && program.has_asan)
+        environment_join("ASAN_OPTIONS", "verify_asan_link_order=0", false);
+    if (*preload.unrecorded && launcher_is_first_rank())
+        warn("%s %s", path, preload.unrecorded);
+    program_release(&program);
 }
 
 int cmd_record(int argc, char **argv)

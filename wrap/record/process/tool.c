@@ -28,12 +28,12 @@ extern char **environ;
 static bool tool_path(char path[PATH_MAX])
 {
     const char *chosen = getenv("WHYWAIT_TOOL");
+    char library[PATH_MAX]; /* preloaded through a link, perhaps */
     Dl_info info;
     if (chosen && *chosen)
         snprintf(path, PATH_MAX, "%s", chosen);
-    else if (dladdr((void *)(uintptr_t)tool_run, &info) && info.dli_fname && strrchr(info.dli_fname, '/'))
-        snprintf(path, PATH_MAX, "%.*s/../bin/whywait", (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
-                 info.dli_fname);
+    else if (dladdr((void *)(uintptr_t)tool_run, &info) && info.dli_fname && realpath(info.dli_fname, library))
+        snprintf(path, PATH_MAX, "%.*s/../bin/whywait", (int)(strrchr(library, '/') - library), library);
     else
         return false;
     return access(path, X_OK) == 0;
