@@ -11,14 +11,17 @@
 #include "wrap/format.h"
 #include "wrap/launcher.h"
 #include "wrap/only.h"
+#include "wrap/presence.h"
 #include "wrap/sizes.h"
 #include "wrap/windows.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,6 +166,19 @@ static void environment_join(const char *name, const char *word, bool is_first)
     free(list);
 }
 
+/* For a program that is to start the one that uses MPI: see wrap/presence.h. Without room for the descriptor nobody
+ * will know. */
+static void leave_presence(void)
+{
+    char number[16];
+    int low = memfd_create(PRESENCE_NAME, MFD_CLOEXEC), fd = low >= 0 ? fcntl(low, F_DUPFD, PRESENCE_FD_LEAST) : -1;
+    snprintf(number, sizeof number, "%d", fd);
+    if (fd >= 0)
+        setenv("WHYWAIT_CAME", number, 1);
+    if (low >= 0)
+        close(low);
+}
+
 /* A rank is as good as another to say what holds for the program. */
 static void load_recorder(const char *path)
 {
@@ -172,6 +188,8 @@ static void load_recorder(const char *path)
     preload_choose(&preload, &program);
     if (*preload.library)
         environment_join("LD_PRELOAD", preload.library, true);
+    if (*preload.library && !program.mpi_library)
+        leave_presence();
     /* The recorder defines nothing that the sanitizer has to see first. */
     if (*preload.library && program.has_asan)
         environment_join("ASAN_OPTIONS", "verify_asan_link_order=0", false);

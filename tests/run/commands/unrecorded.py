@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of two programs is recorded when both are; when only one is, a line says why nothing happens.
+"""A job of two programs is recorded when both are; when only one is, a line says why nothing happens. A line also says when a
+script takes the recorder out of the program.
 
     unrecorded.py BUILD_DIR
 """
@@ -56,10 +57,40 @@ def some_recorded(build, cwd):
     return None if said.count(WANTED) == 1 else f"wanted one line with \"{WANTED}\":\n{said}"
 
 
+# Scripts that take the recorder out of what they start, by a child and by exec, and what is then said; and some that do not.
+DROPPED = [
+    ("LD_PRELOAD={other} {program} 1", "no process that"),
+    ("exec env -u LD_PRELOAD {program} 1", "is not recorded"),
+    ("LD_PRELOAD= exec {program} 1", "is not recorded"),
+    ("env LD_PRELOAD={other} {program} 1; exit 0", "no process that"),
+    ("true", "has not called MPI_Init"),
+    ("{program} 1", None),
+    ("LD_PRELOAD= true; {program} 1", None),
+    ("exec {program} 1", None),
+]
+
+
+def dropped(build, cwd):
+    """Lines of what is wrong."""
+    subprocess.run(["gcc", "-x", "c", "/dev/null", "-shared", "-o", "other.so"], cwd=cwd, check=True)
+    for shell in ("/bin/sh", "/bin/bash"):
+        for text, wanted in DROPPED:
+            script = cwd / "script"
+            script.write_text(f"#!{shell}\n" + text.format(program=build / "bin" / PROGRAM, other=cwd / "other.so") + "\n")
+            script.chmod(0o755)
+            done = subprocess.run([shutil.which("mpirun.openmpi") or "mpirun", "-n", "2", build / "bin" / "whywait", "record", script], cwd=cwd,
+                                  env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+            lines = [line for line in done.stderr.splitlines() if line.startswith("whywait:")]
+            right = len(lines) == 1 and (wanted or "whywait: 2 ranks,") in lines[0]
+            if done.returncode or not right:
+                yield f"{shell}: {text}: status {done.returncode}, wanted one line with \"{wanted}\":\n{done.stderr}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as cwd:
         bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd))) if text]
+        bad += dropped(build, pathlib.Path(cwd))
     sys.exit("\n".join(bad) or 0)
 
 

@@ -17,6 +17,7 @@
  */
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/process/image.h"
+#include "wrap/record/process/presence.h"
 #include "wrap/record/process/say.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -32,7 +33,6 @@
 #include <unistd.h>
 
 struct mpi_handles mpi_handles;
-static bool was_asked; /* for the handles: MPI is initialised, and we saw it */
 
 struct search {
     int nth; /* of the objects named libmpi...; counted down */
@@ -152,7 +152,7 @@ static int load_handles(void)
 int next_load_handles(void)
 {
     static bool is_loaded;
-    __atomic_store_n(&was_asked, true, __ATOMIC_RELEASE);
+    presence_tell();
     if (!is_loaded && load_handles() != 0)
         return -1;
     is_loaded = true;
@@ -228,21 +228,17 @@ void next_note_shadowed(void)
 /* Of the process that `whywait record` became, and that has run no others, which might have been the ones meant. */
 static bool is_the_program(void)
 {
-    const char *process = getenv("WHYWAIT_PROCESS");
     struct rusage children;
-    return process && strtol(process, NULL, 10) == getpid() && getrusage(RUSAGE_CHILDREN, &children) == 0 &&
-           children.ru_maxrss == 0;
+    return presence_is_first() && getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
 }
 
-/* At the end of every process that we are loaded into: where MPI_Init itself was hidden from us, or never called,
- * nobody else says so. */
-static __attribute__((destructor)) void tell_if_unseen(void)
+void next_tell_unseen(void)
 {
     int saved_errno = errno, flag = 0;
     bool was_cut = false;
     const char *before = image_before(&was_cut);
     struct shadowed init = {0};
-    if (__atomic_load_n(&was_asked, __ATOMIC_ACQUIRE) || !say_is_first_rank())
+    if (presence_is_told() || !say_is_first_rank())
         return;
     int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
     bool mpi_was_used = initialized && initialized(&flag) == MPI_SUCCESS && flag;
@@ -259,6 +255,11 @@ static __attribute__((destructor)) void tell_if_unseen(void)
             program_invocation_short_name, before);
     else if (!before && is_the_program())
         say("nothing was recorded: %s has not called MPI_Init", program_invocation_short_name);
+    else if (!before && presence_is_first() && presence_nobody_came())
+        say("nothing was recorded: no process that %s started has called MPI_Init with the recorder in it; a script or "
+            "`env` that sets or clears LD_PRELOAD takes the recorder out (put `whywait record` behind it, right before "
+            "the program)",
+            program_invocation_short_name);
     errno = saved_errno;
 }
 

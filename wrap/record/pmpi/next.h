@@ -74,3 +74,5 @@ int next_load_handles(void);
 void next_unhook(void);
 /* Leaves a note for the report if another tool takes functions of MPI before us (shadows ours). */
 void next_note_shadowed(void);
+/* At the end of a process that has not begun MPI as far as we saw: says so where the user has to know. */
+void next_tell_unseen(void);

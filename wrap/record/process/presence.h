@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who has come as far as MPI (wrap/presence.h). */
+#pragma once
+#include <stdbool.h>
+
+/* This process is the one that `whywait record` became. Safe in a child after vfork. */
+bool presence_is_first(void);
+/* This process begins MPI. */
+void presence_tell(void);
+/* This process has begun MPI. */
+bool presence_is_told(void);
+/* Of the process that `whywait record` became: it is known that nobody began MPI. */
+bool presence_nobody_came(void);
