@@ -5,21 +5,42 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void stretch_begin(struct lane *lane, uint64_t now_ns)
+/* One that has threads of its own: without any nobody asks for what they do. */
+static struct team *lane_team(const struct lanes *lanes, const struct lane *lane)
+{
+    return lane->has_team ? &lanes->rank_team[lane->rank] : NULL;
+}
+
+static void lane_moves(const struct lanes *lanes, struct lane *lane, enum thread_state state, uint64_t now_ns)
+{
+    if (lane->has_team)
+        team_move(lane_team(lanes, lane), &lane->member, state, now_ns);
+}
+
+static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     struct stretch *stretch = &lane->stretch;
+    struct team *team = lane_team(lanes, lane);
+    if (team) {
+        lane->run_sums = team_sums_at(team, now_ns);
+        lane->lacked_ns = team->lacked_ns;
+    }
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
-    stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
-    stretch->worker_preempted_ns = stretch->young_ns = stretch->young_ready_ns = 0;
+    for (int kind = 0; kind < OFF_N; kind++)
+        stretch->off_ns[kind] = stretch->run_ns[kind] = stretch->kept_ns[kind] = 0;
+    stretch->young_ns = stretch->young_ready_ns = 0;
     sparse_clear(&stretch->paths);
     if (stretch_n_samples(stretch)) {
         stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
+        stretch->n_beside = 0;
+        stretch->team_idle_ns = 0;
         sparse_clear(&stretch->on);
         sparse_clear(&stretch->blocked);
         sparse_clear(&stretch->sync);
         sparse_clear(&stretch->worker);
         sparse_clear(&stretch->idle);
+        sparse_clear(&stretch->beside);
         sparse_clear(&stretch->calling);
     }
     if (stretch->is_counted)
@@ -33,17 +54,34 @@ uint64_t stretch_length(const struct stretch *stretch)
     return stretch->end_ns > stretch->begin_ns ? stretch->end_ns - stretch->begin_ns : 0;
 }
 
+struct others_did stretch_others(const struct stretch *stretch, enum off_kind kind, double off_ns)
+{
+    if (!stretch->off_ns[kind])
+        return (struct others_did){0};
+    double part = off_ns / (double)stretch->off_ns[kind], run_ns = floor(part * (double)stretch->run_ns[kind]);
+    double lacked_ns = floor(run_ns * stretch->lacked);
+    return (struct others_did){.ran_ns = run_ns - lacked_ns,
+                           .lacked_ns = lacked_ns + floor(part * (double)stretch->kept_ns[kind])};
+}
+
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
 {
     uint64_t left_ns = stretch_length(stretch);
+    amounts[BY_TEAM] = amounts[BY_OTHERS] = amounts[OTHERS_LACK] = 0;
     for (int kind = 0; kind < OFF_N; kind++) {
         uint64_t off_ns = stretch->off_ns[kind] < left_ns ? stretch->off_ns[kind] : left_ns;
         amounts[kind] = (double)off_ns;
         left_ns -= off_ns;
     }
     amounts[ON_CPU] = (double)left_ns;
+    for (int kind = 0; kind < OFF_N && stretch->is_alone; kind++) {
+        struct others_did others = stretch_others(stretch, (enum off_kind)kind, amounts[kind]);
+        amounts[kind] -= others.ran_ns + others.lacked_ns;
+        amounts[BY_TEAM] += others.ran_ns;
+        amounts[OFF_PREEMPTED] += others.lacked_ns;
+    }
     /* A main thread that sleeps while young threads compute, or would, which no sample tells, is about what they do. */
-    if (stretch->n_worker || !(stretch->young_ns | stretch->young_ready_ns))
+    if (stretch->n_worker || amounts[BY_TEAM] > 0 || !(stretch->young_ns | stretch->young_ready_ns))
         return;
     double young_ns = (double)stretch->young_ns + (double)stretch->young_ready_ns;
     double part = fmin(1, amounts[OFF_BLOCKED] / young_ns);
@@ -59,6 +97,7 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
     struct sparse bins = lane->bins;
     sparse_clear(&bins);
     *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
+                          .has_team = lane->has_team,
                           .is_worker = lane->is_worker,
                           .context = TRACE_NONE,
                           .left_context = TRACE_NONE,
@@ -67,7 +106,27 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
                           .next_worker = TRACE_NONE,
                           .bins = bins,
                           .stretch = kept};
-    stretch_begin(lane, lanes->trace->start_ns);
+    stretch_begin(lanes, lane, lanes->trace->start_ns);
+}
+
+static void teams_begin(struct lanes *lanes)
+{
+    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++)
+        lanes->rank_team[rank] = (struct team){.now_ns = lanes->trace->start_ns, .quiet_ns = lanes->trace->start_ns};
+}
+
+static void find_teams(struct lanes *lanes)
+{
+    const struct trace *trace = lanes->trace;
+    uint32_t *n_threads = memory_lines(trace->n_ranks + 1, sizeof *n_threads);
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].rank < trace->n_ranks)
+            n_threads[trace->locations[i].rank]++;
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        uint32_t rank = trace->locations[i].rank;
+        lanes->at[i].has_team = rank < trace->n_ranks && n_threads[rank] > 1;
+    }
+    vec_free(n_threads);
 }
 
 void lanes_begin(struct lanes *lanes, struct sites *sites)
@@ -78,6 +137,10 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
     lanes->rank_lane = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_lane);
     lanes->rank_workers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_workers);
     lanes->rank_is_off = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_is_off);
+    lanes->rank_team = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_team);
+    lanes->rank_callers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_callers);
+    teams_begin(lanes);
+    find_teams(lanes);
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
         lanes->rank_lane[rank] = lanes->rank_workers[rank] = TRACE_NONE;
     for (uint32_t i = trace->n_locations; i-- > 0;) {
@@ -91,6 +154,7 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
 
 void lanes_rewind(struct lanes *lanes)
 {
+    teams_begin(lanes);
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         lane_begin(lanes, i);
     for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++) {
@@ -107,6 +171,7 @@ void lanes_release(struct lanes *lanes)
         sparse_release(&lanes->at[i].stretch.sync);
         sparse_release(&lanes->at[i].stretch.worker);
         sparse_release(&lanes->at[i].stretch.idle);
+        sparse_release(&lanes->at[i].stretch.beside);
         sparse_release(&lanes->at[i].stretch.calling);
         sparse_release(&lanes->at[i].stretch.paths);
         sparse_release(&lanes->at[i].stretch.counts);
@@ -116,6 +181,8 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_lane);
     vec_free(lanes->rank_workers);
     vec_free(lanes->rank_is_off);
+    vec_free(lanes->rank_team);
+    vec_free(lanes->rank_callers);
     vec_release(&lanes->is_part);
     vec_release(&lanes->path_steps);
 }
@@ -254,6 +321,7 @@ static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
         if (!worker->is_worker)
             continue;
         sparse_absorb(&lane->stretch.worker, &worker->stretch.worker);
+        lane->stretch.team_idle_ns += sparse_sum(&worker->stretch.idle);
         sparse_absorb(&lane->stretch.idle, &worker->stretch.idle);
         lane->stretch.n_worker += worker->stretch.n_worker;
         lane->stretch.n_idle += worker->stretch.n_idle;
@@ -273,6 +341,13 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
         lane->young_ns = lane->young_ready_ns = 0;
     }
     stretch_take_workers(lanes, lane);
+    struct team *team = lane_team(lanes, lane);
+    if (!team)
+        return;
+    uint64_t run_ns = team_sums_at(team, now_ns).run_ns - lane->run_sums.run_ns;
+    lane->stretch.lacked = run_ns ? fmin(1, (team->lacked_ns - lane->lacked_ns) / (double)run_ns) : 0;
+    lane->stretch.is_alone =
+        lane_main(lanes, lane) == (uint32_t)(lane - lanes->at) && !lanes->rank_callers[lane->rank];
 }
 
 static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
@@ -281,11 +356,14 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     if (lanes->trace->regions[event->region].class != WW_FINALIZE)
         lane_goes_on(lanes, lane);
     lane_mark_path(lanes, lane, event->time_ns);
+    lane_moves(lanes, lane, THREAD_IN_MPI, event->time_ns);
     lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
     /* The first call of a thread: it was no worker before either. */
     struct stretch *stretch = &lane->stretch;
     if (lane->is_worker) {
         lane->is_worker = false;
+        if (lane->has_team)
+            lanes->rank_callers[lane->rank]++;
         sparse_absorb(&stretch->on, &stretch->worker);
         stretch->n_on += stretch->n_worker;
         stretch->n_worker = 0;
@@ -304,7 +382,8 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
 static enum lane_news lane_call_back(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     uint32_t context = sites_context(lanes->sites, event->frame);
-    stretch_begin(lane, event->time_ns);
+    lane_moves(lanes, lane, THREAD_RUNS, event->time_ns);
+    stretch_begin(lanes, lane, event->time_ns);
     lane->stretch.from = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
     lane->callback_ns = event->time_ns;
     lane->depth = 0;
@@ -313,6 +392,7 @@ static enum lane_news lane_call_back(struct lanes *lanes, struct lane *lane, con
 
 static enum lane_news lane_return(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
+    lane_moves(lanes, lane, THREAD_IN_MPI, now_ns);
     stretch_end(lanes, lane, now_ns);
     lane->enter_ns += now_ns - lane->callback_ns;
     lane->callback_ns = 0;
@@ -351,7 +431,8 @@ static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const s
     if (lane->depth) {
         if (--lane->depth)
             return LANE_NOTHING;
-        stretch_begin(lane, event->time_ns);
+        lane_moves(lanes, lane, THREAD_RUNS, event->time_ns);
+        stretch_begin(lanes, lane, event->time_ns);
         return LANE_LEFT;
     }
     lane_mark_path(lanes, lane, event->time_ns);
@@ -377,16 +458,50 @@ static bool lane_is_sampled(struct lanes *lanes, struct lane *lane)
     return true;
 }
 
+/* Others that call MPI as well, and sleep, may wait for what it does. */
+static void others_see(struct lanes *lanes, const struct lane *lane, const struct event *event)
+{
+    uint32_t step = sites_sample_step(lanes->sites, event->frame);
+    for (uint32_t i = 0; i < lanes->trace->n_locations && step != TRACE_NONE; i++) {
+        struct lane *other = &lanes->at[i];
+        bool is_asleep = other->is_off_cpu && other->off_kind == OFF_BLOCKED && !other->depth;
+        if (other->rank != lane->rank || other == lane || other->is_worker || !is_asleep)
+            continue;
+        sparse_add(&other->stretch.beside, step, (double)event->weight_ns);
+        other->stretch.n_beside++;
+    }
+}
+
+static void lane_is_seen(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    bool is_asleep = event->flags & WW_S_BLOCKED;
+    if (!lane->has_team || lane->depth)
+        return;
+    if (is_asleep && !lane->has_switches)
+        lane_moves(lanes, lane, THREAD_AWAY, event->time_ns);
+    else if (!is_asleep && lane->member.state == THREAD_AWAY)
+        team_found_running(lane_team(lanes, lane), &lane->member, event->time_ns);
+    else if (!is_asleep && lane->member.state == THREAD_READY)
+        lane_moves(lanes, lane, THREAD_RUNS, event->time_ns);
+    if (!is_asleep && lanes->rank_callers[lane->rank] && event->weight_ns &&
+        !sites_sample_is_idle(lanes->sites, event->frame))
+        others_see(lanes, lane, event);
+}
+
 static void lane_sample(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
+    lane_is_seen(lanes, lane, event);
     uint32_t step = lane_is_sampled(lanes, lane) ? sites_sample_step(lanes->sites, event->frame) : TRACE_NONE;
     if (step == TRACE_NONE || !event->weight_ns)
         return;
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
     /* Where no switches are recorded, looks at who sleeps are all that is known of the time off the CPU. */
-    if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->has_switches)
+    if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->has_switches) {
+        bool others_run = lane->has_team && lane_team(lanes, lane)->n[THREAD_RUNS];
         stretch->off_ns[OFF_BLOCKED] += event->weight_ns;
+        stretch->run_ns[OFF_BLOCKED] += others_run ? event->weight_ns : 0;
+    }
     bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
     if (is_asleep && lane->is_worker)
         return;
@@ -414,40 +529,56 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
     }
 }
 
-/* It would have worked on what its main thread is about. */
-static void worker_on(struct lanes *lanes, struct lane *worker, uint64_t now_ns)
-{
-    uint32_t at = lane_main(lanes, worker);
-    struct lane *main = at == TRACE_NONE || lanes->at[at].depth ? NULL : &lanes->at[at];
-    uint64_t begin_ns = main ? main->stretch.begin_ns : 0;
-    uint64_t since_ns = worker->off_since_ns > begin_ns ? worker->off_since_ns : begin_ns;
-    if (main && worker->is_off_cpu && worker->off_kind == OFF_PREEMPTED && now_ns > since_ns)
-        main->stretch.worker_preempted_ns += now_ns - since_ns;
-    worker->is_off_cpu = false;
-}
-
-static void lane_off(struct lane *lane, const struct event *event)
+static void lane_off(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane->has_switches = true;
     lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+    if (!lane->has_team || lane->depth)
+        return;
+    struct team *team = lane_team(lanes, lane);
+    if (lane->member.state == THREAD_AWAY)
+        team_found_running(team, &lane->member, event->time_ns);
+    team_move(team, &lane->member, lane->off_kind == OFF_PREEMPTED ? THREAD_READY : THREAD_AWAY, event->time_ns);
+    lane->off_sums = team->sums;
 }
 
-static void lane_on(struct lane *lane, uint64_t now_ns)
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The others did this while it was off the CPU. */
+static void stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64_t off_ns, uint64_t now_ns)
+{
+    struct stretch *stretch = &lane->stretch;
+    struct team_sums sums = team_sums_at(lane_team(lanes, lane), now_ns);
+    uint64_t run_ns = least(sums.run_ns - lane->off_sums.run_ns, off_ns);
+    stretch->run_ns[lane->off_kind] += run_ns;
+    stretch->kept_ns[lane->off_kind] += least(sums.kept_ns - lane->off_sums.kept_ns, off_ns - run_ns);
+}
+
+static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     if (!lane->is_off_cpu)
         return;
     uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
     lane->is_off_cpu = false;
-    if (!lane->depth && now_ns > since_ns)
+    if (!lane->depth && now_ns > since_ns && !lane->is_worker) {
         lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
+        if (lane->has_team && lane->off_since_ns >= begin_ns)
+            stretch_hand_over(lanes, lane, now_ns - since_ns, now_ns);
+    }
+    if (!lane->depth)
+        lane_moves(lanes, lane, THREAD_RUNS, now_ns);
 }
 
 static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane->is_ended = true;
+    lane_moves(lanes, lane, THREAD_AWAY, event->time_ns);
     if (!lane->depth && !lane->callback_ns) {
         lane_mark_path(lanes, lane, event->time_ns);
         lane->site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
@@ -465,13 +596,10 @@ static __attribute__((noinline)) enum lane_news lane_take_other(struct lanes *la
         lane_sample(lanes, lane, event);
         break;
     case EV_OFF:
-        lane_off(lane, event);
+        lane_off(lanes, lane, event);
         break;
     case EV_ON:
-        if (lane->is_worker)
-            worker_on(lanes, lane, event->time_ns);
-        else
-            lane_on(lane, event->time_ns);
+        lane_on(lanes, lane, event->time_ns);
         break;
     case EV_BINS:
         lane_bins(lanes, lane, event);
@@ -495,7 +623,7 @@ enum lane_news lanes_take(struct lanes *lanes, const struct event *event)
         return LANE_NOTHING;
     /* A main thread has been there since the run began, other threads come later. */
     if (!lane->is_begun && lanes->trace->locations[event->loc].thread != 0)
-        stretch_begin(lane, event->time_ns);
+        stretch_begin(lanes, lane, event->time_ns);
     lane->is_begun = true;
     /* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
      * unknown. */

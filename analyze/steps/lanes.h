@@ -5,16 +5,22 @@
  * Both passes over the trace use it. A thread that never calls MPI is a worker: its samples belong to the stretch of
  * its process's main thread, so that the loop inside a parallel region is found. It keeps them until that stretch ends;
  * a thread that calls MPI before that keeps them for good.
+ *
+ * A thread off the CPU may wait for another thread of its process, and then that one's doings explain its time
+ * (team.h). A main thread is taken to wait for its workers, as long as no other thread calls MPI; of several threads
+ * that call MPI one waits for another only where looks found it in a call that waits for a thread.
  */
 #pragma once
 #include "analyze/steps/sites.h"
+#include "analyze/steps/team.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
 
 enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
-/* What a stretch is made of: time off the CPU by kind, and the rest. */
-enum { ON_CPU = OFF_N, N_AMOUNTS = OFF_N + 1 };
+/* What a stretch is made of: time off the CPU by kind; on it; and off it while workers ran. Of time asleep, what other
+ * threads that call MPI did meanwhile, and lacked a CPU for. */
+enum { ON_CPU = OFF_N, BY_TEAM, BY_OTHERS, OTHERS_LACK, N_AMOUNTS };
 
 /* What a location did between two MPI calls. What every one has comes first: a line of the cache and half of the next
  * one. */
@@ -22,18 +28,22 @@ struct stretch {
     uint64_t begin_ns, end_ns;
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
-    uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
+    uint64_t run_ns[OFF_N], kept_ns[OFF_N]; /* of off_ns: other threads ran; were ready, and none ran */
+    double lacked;                          /* while threads ran, such a part of the time others lacked a CPU (team.h) */
+    uint32_t n_on, n_blocked, n_sync, n_worker, n_idle, n_beside;
+    bool is_alone; /* no other thread of the process calls MPI */
     bool is_off; /* recording was switched off: nothing is known of it but its length */
     bool is_counted;
     bool is_count_whole;               /* they had been taken before: it is known from when they are */
     uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */
-    uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
     double count_more_ns;              /* the counts are also of so much time on a CPU, in stretches before this one */
     struct sparse paths;               /* exact durations by step (regions of foreign archives) */
     struct sparse on, blocked, worker; /* sampled weights by step */
     struct sparse calling;             /* those of `on` that were in a system call: on the way to sleep, perhaps */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
+    struct sparse beside;              /* what other threads did while this one, which calls MPI as others do, slept */
+    double team_idle_ns;               /* workers spun so */
     struct sparse counts;              /* bins and frames in flight (executions.h), when is_counted */
 };
 
@@ -45,6 +55,7 @@ struct lane {
     uint32_t left_context;        /* the outermost one left since the last was entered, or MPI; TRACE_NONE */
     uint32_t region, site, frame; /* of the present or last MPI call */
     bool is_worker;
+    bool has_team; /* its process has other threads */
     bool is_begun, is_ended;
     bool is_off_cpu;
     uint64_t enter_ns; /* of that call; later by what it has called functions of the program back for */
@@ -58,6 +69,10 @@ struct lane {
     struct stretch stretch;
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
+    struct team_member member;
+    struct team_sums off_sums;  /* the team's, when it left the CPU */
+    struct team_sums run_sums;  /* likewise, when the stretch began, */
+    double lacked_ns;           /* and what threads had lacked by then */
     bool has_switches;    /* recorded: time off the CPU is known by them alone */
     uint32_t next_worker; /* in that list; TRACE_NONE */
     struct sparse bins;   /* taken since the last call at which they were, this process's workers' among them */
@@ -72,6 +87,8 @@ struct lanes {
     struct lane *at;          /* by location */
     uint32_t *rank_lane;      /* main thread's location of each rank */
     uint32_t *rank_workers;   /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
+    struct team *rank_team;
+    uint32_t *rank_callers;   /* threads that call MPI beside the main thread */
     bool *rank_is_off;        /* the program has switched recording off there */
     bool has_young;           /* of some lane is told what its young workers did */
     VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
@@ -106,11 +123,17 @@ static inline enum lane_news lanes_feed(struct lanes *lanes, const struct event 
     bool is_nothing = !(TAKEN >> event->kind & 1) && lanes->at[event->loc].is_begun;
     return is_nothing ? LANE_NOTHING : lanes_take(lanes, event);
 }
-/* Splits a stretch's length exactly into its amounts: what the clock of the scheduler and ours disagree about is taken
+/* Splits a stretch's length exactly into its own amounts, none of them of others: what the clock of the scheduler and ours disagree about is taken
  * from the times off the CPU. */
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
+/* What other threads did in `off_ns`, its time off the CPU of a kind, and for how long they lacked a CPU. */
+struct others_did {
+    double ran_ns, lacked_ns;
+};
+struct others_did stretch_others(const struct stretch *stretch, enum off_kind kind, double off_ns);
 uint64_t stretch_length(const struct stretch *stretch);
 static inline uint32_t stretch_n_samples(const struct stretch *stretch)
 {
-    return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle;
+    return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle +
+           stretch->n_beside;
 }

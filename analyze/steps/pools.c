@@ -10,6 +10,9 @@ enum { FROM_FUNCTION = 0x80000000u }; /* a key's `from` is no site but a functio
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, SITE_ANY = UINT32_MAX, AS_SAMPLED = -1 };
 enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
+static const enum step_state amount_state[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED,   STEP_COMPUTING,
+                                                         STEP_COMPUTING,   STEP_COMPUTING, STEP_DESCHEDULED};
+
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
 {
     *pools = (struct pools){.sites = sites, .costs = costs};
@@ -23,6 +26,7 @@ void pools_release(struct pools *pools)
         sparse_release(&pools->at[i].sync);
         sparse_release(&pools->at[i].worker);
         sparse_release(&pools->at[i].idle);
+        sparse_release(&pools->at[i].beside);
         sparse_release(&pools->at[i].calling);
     }
     vec_free(pools->at);
@@ -57,11 +61,13 @@ static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct 
     sparse_add_all(&pool->sync, &stretch->sync, 1);
     sparse_add_all(&pool->worker, &stretch->worker, 1);
     sparse_add_all(&pool->idle, &stretch->idle, 1);
+    sparse_add_all(&pool->beside, &stretch->beside, 1);
     sparse_add_all(&pool->calling, &stretch->calling, 1);
     pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
     pool->n_sync += stretch->n_sync;
-    pool->worker_preempted_ns += (double)stretch->worker_preempted_ns;
+    pool->team_idle_ns += stretch->team_idle_ns;
+    pool->team_ns += (double)stretch->run_ns[OFF_PREEMPTED] + (double)stretch->run_ns[OFF_BLOCKED];
     pool->n_worker += stretch->n_worker;
     return id;
 }
@@ -129,11 +135,13 @@ void pools_complete(struct pools *pools)
             sparse_add_all(&pool->sync, &all->sync, part);
             sparse_add_all(&pool->worker, &all->worker, part);
             sparse_add_all(&pool->idle, &all->idle, part);
+            sparse_add_all(&pool->beside, &all->beside, part);
             pool->n_samples += POOL_SAMPLES_PRIOR;
             pool->n_blocked += all->n_blocked > 0;
             pool->n_sync += all->n_sync > 0;
             pool->n_worker += all->n_worker > 0;
-            pool->worker_preempted_ns += part * all->worker_preempted_ns;
+            pool->team_idle_ns += part * all->team_idle_ns;
+            pool->team_ns += part * all->team_ns;
         }
     }
     for (size_t i = 0; i < pools->n; i++)
@@ -153,7 +161,8 @@ static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
 /* All samples found one step: as far as anybody looked, that is all that runs there. */
 static bool pool_agrees(const struct pool *pool)
 {
-    const struct sparse *all[] = {&pool->on, &pool->blocked, &pool->sync, &pool->worker, &pool->idle};
+    const struct sparse *all[] = {&pool->on, &pool->blocked, &pool->sync, &pool->worker, &pool->idle,
+                                 &pool->beside};
     const struct term *first = NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t k = 0; k < all[i]->n; k++) {
@@ -198,16 +207,13 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     return found->pool;
 }
 
-/* Where a stretch slept in which nobody looked: where looks found other stretches asleep, for another thread or not,
+/* Where a stretch slept: where looks found other stretches asleep, for another thread or not,
  * between the same two calls of this process or else of any; else before the same call (a loop comes to its first call
  * from elsewhere), else after it. Sleeps that are shorter than a look takes are nowhere seen: then where samples were
- * in a system call, in the same order. INTERN_NONE where the stretch has looks of its own, beside enough samples, or
- * where other threads come into it: they computed while it slept, or while the others did as a rule. */
-static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, bool has_enough)
+ * in a system call, in the same order. INTERN_NONE = nothing tells. */
+static uint32_t pool_of_looks(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
     uint32_t calling = INTERN_NONE;
-    if (((stretch->n_blocked || stretch->n_sync) && has_enough) || stretch->n_worker)
-        return INTERN_NONE;
     struct pool_key keys[] = {
         {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)},
         {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = BUCKET_ALL},
@@ -222,8 +228,6 @@ static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct str
         if (id == INTERN_NONE)
             continue;
         const struct pool *pool = &pools->at[id];
-        if (pool->n_worker > pool->n_blocked + pool->n_sync)
-            return INTERN_NONE;
         if (pool->n_blocked || pool->n_sync)
             return id;
         calling = calling == INTERN_NONE && pool->calling.n ? id : calling;
@@ -231,41 +235,7 @@ static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct str
     return calling;
 }
 
-/* What a process did while its main thread slept: weights of samples, and of times without one. */
-struct asleep {
-    double worker_ns, preempted_ns; /* its workers computed, or would have */
-    double sync_ns, blocked_ns;     /* its main thread slept and nobody computed */
-};
-
-static void asleep_scale(struct asleep *asleep, double workers, double sync, double blocked)
-{
-    asleep->worker_ns *= workers;
-    asleep->preempted_ns *= workers;
-    asleep->sync_ns *= sync;
-    asleep->blocked_ns *= blocked;
-}
-
-/*
- * While a main thread sleeps its workers may be busy, and then they are what the process does, for as long as they are.
- * A main thread that is known to wait for another thread waits for busy workers all the time, though the first part of
- * a young worker's work is not sampled.
- */
-static struct asleep asleep_of(const struct sparse *worker, const struct sparse *sync, const struct sparse *blocked,
-                               double preempted_ns)
-{
-    struct asleep asleep = {
-        .worker_ns = sparse_sum(worker), .sync_ns = sparse_sum(sync), .blocked_ns = sparse_sum(blocked)};
-    asleep.preempted_ns = asleep.worker_ns > 0 ? preempted_ns : 0; /* else nobody knows in what */
-    double busy_ns = asleep.worker_ns + asleep.preempted_ns, asleep_ns = asleep.sync_ns + asleep.blocked_ns;
-    double left = asleep_ns > busy_ns ? (asleep_ns - busy_ns) / asleep_ns : 0;
-    if (busy_ns < asleep.sync_ns && busy_ns > asleep.sync_ns / 2)
-        asleep_scale(&asleep, asleep.sync_ns / busy_ns, 0, 1);
-    else
-        asleep_scale(&asleep, 1, left, left);
-    return asleep;
-}
-
-/* In proportion to the weights, `ns` in all. */
+/* In proportion to the weights, `ns` in all; nothing where there are none. */
 static void add_in_state(struct sparse *out, const struct sparse *weights, double ns, struct steps *steps, int state)
 {
     double sum = sparse_sum(weights);
@@ -276,42 +246,73 @@ static void add_in_state(struct sparse *out, const struct sparse *weights, doubl
     }
 }
 
+/* Of the time for which workers ran while the main thread was off the CPU, that in which none did more than spin. What
+ * they were sampled in may overlap, so it is the least that they can have spun. */
+static double team_idle(const struct pool *pool)
+{
+    if (!(pool->team_idle_ns > 0) || !(pool->blocked.n || pool->sync.n || pool->calling.n))
+        return 0;
+    double worker_ns = sparse_sum(&pool->worker), ran_ns = fmax(pool->team_ns, 1);
+    return fmin(fmax(1 - worker_ns / ran_ns, 0), pool->team_idle_ns / (worker_ns + pool->team_idle_ns));
+}
+
+static void gather_asleep(struct steps *steps, const struct pool *pool, double ns, struct sparse *out)
+{
+    double blocked_ns = sparse_sum(&pool->blocked), all_ns = blocked_ns + sparse_sum(&pool->sync);
+    if (all_ns > 0) {
+        add_in_state(out, &pool->blocked, ns * blocked_ns / all_ns, steps, AS_SAMPLED);
+        add_in_state(out, &pool->sync, ns * (1 - blocked_ns / all_ns), steps, AS_SAMPLED);
+    } else {
+        add_in_state(out, &pool->calling, ns, steps, AS_SAMPLED);
+    }
+}
+
+static void gather_team(struct steps *steps, const struct pool *pool, struct sparse *out)
+{
+    double idle = team_idle(pool);
+    if (idle > 0)
+        gather_asleep(steps, pool, idle, out);
+    add_in_state(out, &pool->worker, 1 - idle, steps, AS_SAMPLED);
+}
+
+/* A thread that spins for its team does what that does. */
+static void gather_on(const struct pool *pool, struct steps *steps, struct sparse *out)
+{
+    sparse_add_all(out, &pool->on, 1);
+    add_in_state(out, &pool->worker, fmax(0, sparse_sum(&pool->idle) - pool->team_idle_ns), steps, AS_SAMPLED);
+}
+
+/* Where samples tell nothing better: where the thread or its team was seen at all. What young threads do nothing tells
+ * but where the main thread waits for them. */
+static void gather_anything(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
+{
+    const struct sparse *all[] = {&pool->idle, &pool->blocked, &pool->sync, &pool->beside};
+    struct sparse seen = {0};
+    bool is_of_young = false;
+    sparse_add_all(&seen, &pool->on, 1);
+    sparse_add_all(&seen, &pool->worker, 1);
+    for (size_t i = 0; i < sizeof all / sizeof *all && !seen.n; i++) {
+        sparse_add_all(&seen, all[i], 1);
+        is_of_young = all[i] == &pool->sync;
+    }
+    bool as_sampled = amount == ON_CPU && !is_of_young;
+    add_in_state(out, &seen, 1, steps, as_sampled ? AS_SAMPLED : (int)amount_state[amount]);
+    sparse_release(&seen);
+}
+
 /* Which samples tell about an amount of time, and the state they mean. */
 static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
 {
-    static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
-    if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked || pool->n_sync)) {
-        struct asleep asleep = asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns);
-        add_in_state(out, &pool->worker, asleep.worker_ns, steps, AS_SAMPLED);
-        add_in_state(out, &pool->worker, asleep.preempted_ns, steps, STEP_DESCHEDULED);
-        add_in_state(out, &pool->sync, asleep.sync_ns, steps, AS_SAMPLED);
-        add_in_state(out, &pool->blocked, asleep.blocked_ns, steps, AS_SAMPLED);
-        return;
-    }
-    if (amount == OFF_BLOCKED && pool->calling.n) {
-        add_in_state(out, &pool->calling, 1, steps, AS_SAMPLED);
-        return;
-    }
-    struct sparse from = {0};
-    sparse_add_all(&from, &pool->on, 1);
-    sparse_add_all(&from, &pool->worker, 1);
-    if (!from.n)
-        sparse_add_all(&from, &pool->idle, 1);
-    if (!from.n)
-        sparse_add_all(&from, &pool->blocked, 1);
-    /* What young threads do, which nothing tells but where the main thread waits for them. */
-    bool is_of_young = !from.n;
-    if (!from.n)
-        sparse_add_all(&from, &pool->sync, 1);
-    for (size_t i = 0; i < from.n; i++) {
-        uint32_t step = (uint32_t)from.at[i].key;
-        if (amount != ON_CPU)
-            step = steps_in_state(steps, step, off_state[amount]);
-        else if (is_of_young)
-            step = steps_in_state(steps, step, STEP_COMPUTING);
-        sparse_add(out, step, from.at[i].ns);
-    }
-    sparse_release(&from);
+    if (amount == OFF_BLOCKED)
+        gather_asleep(steps, pool, 1, out);
+    else if (amount == BY_TEAM)
+        gather_team(steps, pool, out);
+    else if (amount == ON_CPU)
+        gather_on(pool, steps, out);
+    else if (amount == BY_OTHERS || amount == OTHERS_LACK)
+        add_in_state(out, &pool->beside, 1, steps, amount == BY_OTHERS ? AS_SAMPLED : (int)amount_state[amount]);
+    if (!out->n)
+        gather_anything(steps, pool, amount, out);
 }
 
 static struct shares shares_make(struct pools *pools, const struct pool *pool, int amount)
@@ -324,7 +325,9 @@ static struct shares shares_make(struct pools *pools, const struct pool *pool, i
                             .n = weights.n};
     for (size_t i = 0; i < shares.n; i++) {
         shares.at[i].ns /= sum;
-        shares.code += steps_is_code(pools->sites->steps, (uint32_t)shares.at[i].key) ? shares.at[i].ns : 0;
+        const struct step_key *key = steps_key(pools->sites->steps, (uint32_t)shares.at[i].key);
+        shares.code += step_state_is_code((enum step_state)key->state) ? shares.at[i].ns : 0;
+        shares.blocked += key->state == STEP_BLOCKED ? shares.at[i].ns : 0;
     }
     sparse_release(&weights);
     return shares;
@@ -339,20 +342,25 @@ static uint32_t pool_atom(struct pools *pools, uint32_t id, int amount)
     return ATOM_IS_POOL | (id * N_AMOUNTS + (uint32_t)amount);
 }
 
-/* With its own samples, or what stands for them: the stretch is a pool of one. */
+/* The samples of a stretch as a pool of one, which borrows them. */
+static struct pool pool_of_own(const struct stretch *stretch, const struct sparse *on)
+{
+    return (struct pool){.on = *on,
+                         .blocked = stretch->blocked,
+                         .sync = stretch->sync,
+                         .worker = stretch->worker,
+                         .idle = stretch->idle,
+                         .calling = stretch->calling,
+                         .beside = stretch->beside,
+                         .team_idle_ns = stretch->team_idle_ns,
+                         .team_ns = (double)stretch->run_ns[OFF_PREEMPTED] + (double)stretch->run_ns[OFF_BLOCKED]};
+}
+
+/* With its own samples, or what stands for them. */
 static void spread_own(struct pools *pools, uint32_t rank, const struct stretch *stretch, const struct sparse *on,
                        const double *amounts, struct sparse *out)
 {
-    struct pool pool = {.on = *on,
-                        .blocked = stretch->blocked,
-                        .sync = stretch->sync,
-                        .worker = stretch->worker,
-                        .idle = stretch->idle,
-                        .calling = stretch->calling,
-                        .worker_preempted_ns = (double)stretch->worker_preempted_ns,
-                        .n_blocked = stretch->n_blocked,
-                        .n_sync = stretch->n_sync,
-                        .n_worker = stretch->n_worker};
+    struct pool pool = pool_of_own(stretch, on);
     for (int amount = 0; amount < N_AMOUNTS; amount++) {
         if (!amounts[amount])
             continue;
@@ -411,12 +419,11 @@ static double spread_counted(struct pools *pools, uint32_t rank, const struct st
 
 static uint32_t step_of_gap(struct pools *pools, uint32_t pair, int amount)
 {
-    static const enum step_state states[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED, STEP_COMPUTING};
     if (pair >= pools->gaps.n)
         vec_resize(&pools->gaps, (size_t)pair + 1);
     uint32_t *step_plus_1 = &pools->gaps.at[pair].of[amount];
     if (!*step_plus_1)
-        *step_plus_1 = 1 + steps_put(pools->sites->steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
+        *step_plus_1 = 1 + steps_put(pools->sites->steps, amount_state[amount], WHAT_GAP, pair, TRACE_NONE);
     return *step_plus_1 - 1;
 }
 
@@ -438,7 +445,8 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     }
 }
 
-/* How many samples the shares are worth; 0 = exact, or nothing is known. `asleep`: pool_asleep. */
+/* How many samples the shares are worth; 0 = exact, or nothing is known. `asleep`: the pool that tells where it slept, if
+ * its own samples do not. */
 static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t asleep,
                                   const double *measured, struct sparse *out)
 {
@@ -466,47 +474,61 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
     return pools->at[pool].is_of_all_ranks ? 1 : pools->at[pool].n_samples;
 }
 
-/* What the time blocked was, by what told where it was. */
-static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t id,
-                         struct spent *spent)
+/* It sleeps where it waits for another thread, as far as looks tell. */
+static bool waits_for_thread(const struct pools *pools, uint32_t looks)
 {
-    double blocked_ns = spent->off_ns[OFF_BLOCKED];
-    if (id == INTERN_NONE && stretch_n_samples(stretch) < POOL_SAMPLES_OWN)
-        id = pool_of_stretch(pools, rank, stretch);
-    const struct pool *pool = id == INTERN_NONE ? NULL : &pools->at[id];
-    struct asleep asleep =
-        pool ? asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns)
-             : asleep_of(&stretch->worker, &stretch->sync, &stretch->blocked, (double)stretch->worker_preempted_ns);
-    double all_ns = asleep.worker_ns + asleep.preempted_ns + asleep.sync_ns + asleep.blocked_ns;
-    if (!(all_ns > 0))
-        return;
-    asleep_scale(&asleep, blocked_ns / all_ns, blocked_ns / all_ns, blocked_ns / all_ns);
-    spent->asleep_ns = asleep.sync_ns;
-    spent->off_ns[OFF_BLOCKED] -= asleep.worker_ns + asleep.preempted_ns;
-    spent->off_ns[OFF_PREEMPTED] += asleep.preempted_ns;
-    spent->on_ns += asleep.worker_ns;
+    return looks != INTERN_NONE && pools->at[looks].n_sync > pools->at[looks].n_blocked;
 }
 
-/*
- * A thread that has next to nothing to compute, and is off the CPU although runnable while its workers compute, was
- * most likely preempted by them on its way to sleep: nobody waits for it then, but for them.
- */
-static void take_for_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch,
-                            double amounts[N_AMOUNTS])
+/* A thread that waits for others, which run for most of that, waits for them all the time: the rest is handing over. */
+static double gaps_of_handing_over(double ran_ns, double left_ns)
 {
-    if (amounts[OFF_PREEMPTED] < OFF_FOR_LONG * amounts[ON_CPU])
-        return;
-    uint32_t pool = stretch->n_worker ? INTERN_NONE : pool_of_stretch(pools, rank, stretch);
-    if (!stretch->n_worker && (pool == INTERN_NONE || !pools->at[pool].n_worker))
-        return;
-    amounts[OFF_BLOCKED] += amounts[OFF_PREEMPTED];
-    amounts[OFF_PREEMPTED] = 0;
+    return ran_ns > left_ns ? left_ns : 0;
 }
 
-void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct spent *spent)
+/* Others that call MPI have their own time. While this thread waits for them, its way leads through what they do, which
+ * is no time of its own: `lent` is what the way has instead of this thread's sleep. */
+static void lend(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t looks, double asleep_ns,
+                 struct sparse *lent)
 {
-    double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
-    uint32_t asleep = INTERN_NONE;
+    struct others_did others = stretch_others(stretch, OFF_BLOCKED, asleep_ns);
+    double left_ns = asleep_ns - others.ran_ns - others.lacked_ns;
+    others.ran_ns += gaps_of_handing_over(others.ran_ns + others.lacked_ns, left_ns);
+    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, BY_OTHERS)), others.ran_ns);
+    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, OTHERS_LACK)), others.lacked_ns);
+    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, OFF_BLOCKED)), -(others.ran_ns + others.lacked_ns));
+}
+
+/* Of time while workers ran, how much they spun. */
+static double idle_share(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    if (stretch_n_samples(stretch) >= POOL_SAMPLES_OWN) {
+        struct pool own = pool_of_own(stretch, &stretch->on);
+        return team_idle(&own);
+    }
+    uint32_t pool = pool_of_stretch(pools, rank, stretch);
+    return pool == INTERN_NONE ? 0 : team_idle(&pools->at[pool]);
+}
+
+/* The stretch is exactly known by regions, and what lies outside them all is not. */
+static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *stretch, double amounts[N_AMOUNTS],
+                         struct sparse *out)
+{
+    double length_ns = (double)stretch_length(stretch);
+    double rest[N_AMOUNTS] = {[ON_CPU] = length_ns - sparse_sum(&stretch->paths)};
+    sparse_pack(&stretch->paths);
+    for (size_t i = 0; i < stretch->paths.n; i++)
+        sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
+    spread_unknown(pools, rank, stretch, rest, out);
+    memset(amounts, 0, N_AMOUNTS * sizeof *amounts);
+    amounts[ON_CPU] = length_ns;
+}
+
+void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct sparse *lent,
+                  struct spent *spent)
+{
+    double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0, spun_ns = 0;
+    uint32_t looks = INTERN_NONE;
     if (stretch->is_off) {
         uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), length_ns);
@@ -514,25 +536,28 @@ void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, s
         return;
     }
     stretch_split(stretch, amounts);
-    take_for_asleep(pools, rank, stretch, amounts);
     if (stretch->paths.n) {
-        /* Regions were entered and left: exact, and what lies outside them all is unknown. */
-        sparse_pack(&stretch->paths);
-        for (size_t i = 0; i < stretch->paths.n; i++)
-            sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
-        double rest[N_AMOUNTS] = {[ON_CPU] = (double)stretch_length(stretch) - sparse_sum(&stretch->paths)};
-        spread_unknown(pools, rank, stretch, rest, out);
-        amounts[ON_CPU] += amounts[OFF_PREEMPTED] + amounts[OFF_BLOCKED];
-        amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
+        spread_paths(pools, rank, stretch, amounts, out);
     } else {
-        bool has_enough = pool_of_stretch(pools, rank, stretch) != INTERN_NONE;
-        asleep = amounts[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch, has_enough) : INTERN_NONE;
+        looks = amounts[OFF_BLOCKED] > 0 ? pool_of_looks(pools, rank, stretch) : INTERN_NONE;
+        bool waits = waits_for_thread(pools, looks);
+        double gaps_ns = waits ? gaps_of_handing_over(amounts[BY_TEAM], amounts[OFF_BLOCKED]) : 0;
+        amounts[BY_TEAM] += gaps_ns;
+        amounts[OFF_BLOCKED] -= gaps_ns;
+        spun_ns = amounts[BY_TEAM] > 0 ? amounts[BY_TEAM] * idle_share(pools, rank, stretch) : 0;
+        bool lends = waits && !stretch->is_alone && lent && pools->at[looks].beside.n;
+        if (lends)
+            lend(pools, rank, stretch, looks, amounts[OFF_BLOCKED], lent);
+        bool has_own = (stretch->n_blocked || stretch->n_sync) && pool_of_stretch(pools, rank, stretch) != INTERN_NONE;
+        uint32_t asleep = has_own && !lends ? INTERN_NONE : looks;
         n_samples = spread_by_knowledge(pools, rank, stretch, asleep, amounts, out);
     }
-    double sampled_ns = amounts[ON_CPU] + amounts[OFF_BLOCKED];
-    *spent = (struct spent){.on_ns = amounts[ON_CPU],
-                            .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
+    double on_ns = amounts[ON_CPU] + amounts[BY_TEAM] - spun_ns, sampled_ns = amounts[ON_CPU] + amounts[OFF_BLOCKED];
+    sampled_ns += amounts[BY_TEAM];
+    const struct pool *asleep = looks == INTERN_NONE ? NULL : &pools->at[looks];
+    double sync_ns = asleep ? sparse_sum(&asleep->sync) : 0, blocked_ns = asleep ? sparse_sum(&asleep->blocked) : 0;
+    *spent = (struct spent){.on_ns = on_ns,
+                            .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED] + spun_ns},
+                            .asleep_ns = sync_ns > 0 ? amounts[OFF_BLOCKED] * sync_ns / (sync_ns + blocked_ns) : 0,
                             .noise_ns2 = n_samples ? sampled_ns * sampled_ns / n_samples : 0};
-    if (spent->off_ns[OFF_BLOCKED] > 0)
-        spent_asleep(pools, rank, stretch, asleep, spent);
 }

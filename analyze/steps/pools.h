@@ -19,8 +19,8 @@
 #include "analyze/steps/lanes.h"
 
 struct pool {
-    struct sparse on, blocked, sync, worker, idle, calling;
-    double worker_preempted_ns;
+    struct sparse on, blocked, sync, worker, idle, calling, beside;
+    double team_ns, team_idle_ns; /* others ran while these threads were off the CPU; workers were seen to spin */
     uint32_t n_samples, n_worker, n_blocked, n_sync;
     uint32_t all; /* the pool of all lengths; INTERN_NONE = it is that itself */
     bool is_of_all_ranks;
@@ -28,7 +28,8 @@ struct pool {
         struct term *at; /* step, share; sums to 1 */
         size_t n;
         double code;     /* of it, what the program's code did (step_state_is_code) */
-    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made for the first stretch that takes them */
+        double blocked;  /* likewise, asleep or in the kernel */
+    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU, off it while workers ran; made for the first stretch that takes them */
 };
 
 /* Which pool stands for stretches of a kind, once it has been looked for. */
@@ -73,8 +74,11 @@ static inline void pools_add(struct pools *pools, uint32_t rank, const struct st
 }
 /* After it. */
 void pools_complete(struct pools *pools);
-/* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. Sets `spent`. */
-void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct spent *spent);
+/* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. Sets `spent`. Adds
+ * to `lent` what the way that led here has beside these atoms, which sums to 0 (other threads' doings instead of a sleep
+ * for them); NULL = not wanted. */
+void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct sparse *lent,
+                  struct spent *spent);
 
 /* How much of an atom is what the program's code did (step_state_is_code). */
 static inline double pools_atom_code(const struct pools *pools, uint32_t atom)

@@ -21,7 +21,7 @@ struct record_of_enter {
     struct record head;
     uint32_t site, region;
     bool is_off;
-    uint32_t n_atoms, n_counts;
+    uint32_t n_atoms, n_counts, n_lent;
     struct term *apart;
     struct spent spent;
 };
@@ -49,7 +49,7 @@ static size_t record_bytes(const void *at)
     case TELL_EVENT:
         return sizeof(struct record_of_event);
     case TELL_ENTER:
-        n_terms = enter->apart ? 0 : (size_t)enter->n_atoms + enter->n_counts;
+        n_terms = enter->apart ? 0 : (size_t)enter->n_atoms + enter->n_counts + enter->n_lent;
         return sizeof *enter + n_terms * sizeof(struct term);
     case TELL_STRETCH:
         n_terms = stretch->apart ? 0 : (size_t)stretch->stretch.n_atoms + stretch->stretch.n_counts;
@@ -86,6 +86,7 @@ static void read_enter(struct reader *reader, const struct record_of_enter *reco
     call->spent = record->spent;
     take_terms(&call->before, terms, record->n_atoms);
     take_terms(&call->counts, terms + record->n_atoms, record->n_counts);
+    take_terms(&call->lent, terms + record->n_atoms + record->n_counts, record->n_lent);
     free(record->apart);
     reader_enter(reader, record->head.lane);
 }
@@ -161,6 +162,7 @@ void calls_release(struct calls *calls)
     stage_release(&calls->stage);
     sparse_release(&calls->atoms);
     sparse_release(&calls->counts);
+    sparse_release(&calls->lent);
 }
 
 static void expect(struct calls *calls, uint32_t site, enum call_state state)
@@ -216,9 +218,9 @@ static void tell_call_back(struct calls *calls, const struct lane *lane, const s
 
 /* What the lane's stretch, which is complete, came to. */
 static void spread(struct calls *calls, struct lane *lane, struct sparse *atoms, struct sparse *counts,
-                   struct spent *spent)
+                   struct sparse *lent, struct spent *spent)
 {
-    pools_spread(calls->pools, lane->rank, &lane->stretch, atoms, spent);
+    pools_spread(calls->pools, lane->rank, &lane->stretch, atoms, lent, spent);
     for (size_t i = 0; i < lane->stretch.counts.n; i++)
         sparse_add(counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),
                    lane->stretch.counts.at[i].ns);
@@ -228,21 +230,24 @@ static void spread_aside(struct calls *calls, struct lane *lane, struct spent *s
 {
     sparse_clear(&calls->atoms);
     sparse_clear(&calls->counts);
-    spread(calls, lane, &calls->atoms, &calls->counts, spent);
+    sparse_clear(&calls->lent);
+    spread(calls, lane, &calls->atoms, &calls->counts, &calls->lent, spent);
 }
 
 /* Room for a record and the terms that were spread aside, which are written there. */
 static void *write_terms(struct calls *calls, size_t record_bytes, struct term **apart)
 {
-    size_t n = calls->atoms.n + calls->counts.n, bytes = n * sizeof(struct term);
+    const struct sparse *all[] = {&calls->atoms, &calls->counts, &calls->lent};
+    size_t n = calls->atoms.n + calls->counts.n + calls->lent.n, bytes = n * sizeof(struct term);
     bool is_apart = bytes > APART_BYTES;
     *apart = is_apart ? malloc(bytes) : NULL;
     if (is_apart && !*apart)
         err_out_of_memory(bytes);
     char *record = stage_room(&calls->stage, record_bytes + (is_apart ? 0 : bytes));
     struct term *to = is_apart ? *apart : (struct term *)(void *)(record + record_bytes);
-    for (size_t i = 0; i < n; i++)
-        to[i] = i < calls->atoms.n ? calls->atoms.at[i] : calls->counts.at[i - calls->atoms.n];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k < all[i]->n; k++)
+            *to++ = all[i]->at[k];
     return record;
 }
 
@@ -258,6 +263,7 @@ static void write_enter(struct calls *calls, struct lane *lane, const struct eve
                                        .is_off = lane->is_off,
                                        .n_atoms = (uint32_t)calls->atoms.n,
                                        .n_counts = (uint32_t)calls->counts.n,
+                                       .n_lent = (uint32_t)calls->lent.n,
                                        .apart = apart,
                                        .spent = spent};
 }
@@ -277,7 +283,7 @@ static void tell_enter(struct calls *calls, struct lane *lane, const struct even
                                                                         .site = lane->site,
                                                                         .region = lane->region,
                                                                         .is_off = lane->is_off});
-    spread(calls, lane, &call->before, &call->counts, &call->spent);
+    spread(calls, lane, &call->before, &call->counts, &call->lent, &call->spent);
     reader_enter(calls->reader, event->loc);
 }
 
@@ -323,12 +329,14 @@ static __attribute__((noinline)) void tell_stretch(struct calls *calls, struct l
     bool has_stretch = !is_end || (!lane->is_worker && !lane->depth && !lane->callback_ns);
     sparse_clear(&calls->atoms);
     sparse_clear(&calls->counts);
+    sparse_clear(&calls->lent);
     if (has_stretch) {
         stretch = (struct stretch_told){.begin_ns = lane->stretch.begin_ns,
                                         .end_ns = lane->stretch.end_ns,
                                         .from = lane->stretch.from,
                                         .to = lane->stretch.to};
         spread_aside(calls, lane, &stretch.spent);
+        sparse_clear(&calls->lent); /* no call enters with it */
         stretch.atoms = calls->atoms.at;
         stretch.counts = calls->counts.at;
         stretch.n_atoms = (uint32_t)calls->atoms.n;

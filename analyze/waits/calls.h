@@ -23,7 +23,7 @@ struct calls {
     bool fetches; /* what the reader will need, before its turn */
     bool is_staged;
     struct stage stage;
-    struct sparse atoms, counts; /* scratch */
+    struct sparse atoms, counts, lent; /* scratch */
 };
 
 /* From now on the staff reads. The borrowed fields are set. */

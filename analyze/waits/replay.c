@@ -46,6 +46,7 @@ void replay_release(struct replay *replay)
         struct call *call = replay->spare;
         replay->spare = call->next;
         sparse_release(&call->before);
+        sparse_release(&call->lent);
         sparse_release(&call->counts);
         vec_release(&call->needs);
         vec_release(&call->partners);
@@ -67,6 +68,7 @@ struct call *replay_call(struct replay *replay)
     replay->spare = call->next;
     memset(call, 0, offsetof(struct call, before));
     sparse_clear(&call->before);
+    sparse_clear(&call->lent);
     call->needs.n = call->partners.n = 0;
     call->n_waited = call->releases.n = 0;
     call->idle = (struct idle){0};
@@ -284,6 +286,7 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
     if (!parent || parent->tip->time_ns > call->enter_ns)
         return;
     lane_go_on_from(replay, lane, parent->tip);
+    sparse_clear(&call->lent);
     double own_ns = sparse_sum(&call->before), since_ns = (double)(call->enter_ns - lane->tip->time_ns);
     if (own_ns > since_ns) {
         double before = 1 - since_ns / own_ns;
@@ -349,6 +352,7 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     if (call->spent.unrecorded_ns > 0)
         rank->unrecorded_ns += call->spent.unrecorded_ns;
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS, &call->before, 1);
+    lane_add(replay, lane, TO_SEGMENT, &call->lent, 1);
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS | TO_COUNTS, &call->counts, 1);
     for (size_t i = 0; i < call->callbacks.n; i++) /* also of what is waiting, or was done meanwhile */
         lane_add(replay, lane, TO_SUMS | TO_COUNTS, &call->callbacks.at[i].did.counts, 1);

@@ -84,6 +84,7 @@ struct call {
     struct mark *mark;    /* held: where it was at entry */
     struct point *point;  /* held: to be set at entry; NULL = nobody could wait for it */
     struct sparse before; /* atoms since the call before */
+    struct sparse lent;   /* pools_spread */
     VEC(struct need) needs;
     uint32_t n_waited; /* so many of its waits have been explained */
     struct spent spent;

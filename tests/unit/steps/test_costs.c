@@ -562,7 +562,7 @@ static double share_of_b(struct fixture *fix, double times_as_long, uint32_t n_s
                n_samples * 4e6);
     pools_begin(&pools, &fix->sites, &fix->costs);
     struct spent spent;
-    pools_spread(&pools, 0, &stretch, &out, &spent);
+    pools_spread(&pools, 0, &stretch, &out, NULL, &spent);
     for (size_t i = 0; i < out.n; i++) {
         const struct step_key *step = steps_key(&fix->steps, key_atom(out.at[i].key));
         all_ns += out.at[i].ns;

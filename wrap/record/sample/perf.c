@@ -546,7 +546,8 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
 }
 
 /* Samples come at the ends of periods, so the end of a thread's life has none, which in a short life is much of it. It
- * is given to the last place where it was seen. */
+ * is given to the last place where it was seen. No switch tells that a thread left the CPU for good: its files may be
+ * another thread's next, which begins later. */
 static void take_exit(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
@@ -554,6 +555,8 @@ static void take_exit(struct recorder_thread *thread, const struct perf_event_he
     uint64_t rest_ns = s->unsampled_ns + (s->state == ON_CPU && time_ns > s->since_ns ? time_ns - s->since_ns : 0);
     if (s->stack && !spool_is_open(&thread->events) && !sample_is_unwanted(thread, time_ns))
         sample_repeat(thread, s->stack, time_ns, rest_ns < longest_ns(s) ? rest_ns : longest_ns(s));
+    if (s->state == ON_CPU && !sample_is_unwanted(thread, time_ns))
+        write_switch(thread, WW_SW_OUT, time_ns);
 }
 
 struct lost_fields {
