@@ -30,6 +30,7 @@ static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t
     for (int kind = 0; kind < OFF_N; kind++)
         stretch->off_ns[kind] = stretch->run_ns[kind] = stretch->kept_ns[kind] = 0;
     stretch->young_ns = stretch->young_ready_ns = 0;
+    stretch->led_by = 0;
     sparse_clear(&stretch->paths);
     if (stretch_n_samples(stretch)) {
         stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
@@ -61,7 +62,7 @@ struct others_did stretch_others(const struct stretch *stretch, enum off_kind ki
     double part = off_ns / (double)stretch->off_ns[kind], run_ns = floor(part * (double)stretch->run_ns[kind]);
     double lacked_ns = floor(run_ns * stretch->lacked);
     return (struct others_did){.ran_ns = run_ns - lacked_ns,
-                           .lacked_ns = lacked_ns + floor(part * (double)stretch->kept_ns[kind])};
+                               .lacked_ns = lacked_ns + floor(part * (double)stretch->kept_ns[kind])};
 }
 
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
@@ -138,6 +139,7 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
     lanes->rank_workers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_workers);
     lanes->rank_is_off = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_is_off);
     lanes->rank_team = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_team);
+    lanes->rank_left = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_left);
     lanes->rank_callers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_callers);
     teams_begin(lanes);
     find_teams(lanes);
@@ -183,6 +185,7 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_is_off);
     vec_free(lanes->rank_team);
     vec_free(lanes->rank_callers);
+    vec_free(lanes->rank_left);
     vec_release(&lanes->is_part);
     vec_release(&lanes->path_steps);
 }
@@ -346,8 +349,7 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
         return;
     uint64_t run_ns = team_sums_at(team, now_ns).run_ns - lane->run_sums.run_ns;
     lane->stretch.lacked = run_ns ? fmin(1, (team->lacked_ns - lane->lacked_ns) / (double)run_ns) : 0;
-    lane->stretch.is_alone =
-        lane_main(lanes, lane) == (uint32_t)(lane - lanes->at) && !lanes->rank_callers[lane->rank];
+    lane->stretch.is_alone = lane_main(lanes, lane) == (uint32_t)(lane - lanes->at) && !lanes->rank_callers[lane->rank];
 }
 
 static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
@@ -432,6 +434,8 @@ static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const s
         if (--lane->depth)
             return LANE_NOTHING;
         lane_moves(lanes, lane, THREAD_RUNS, event->time_ns);
+        if (lane->has_team)
+            lanes->rank_left[lane->rank] = event->loc;
         stretch_begin(lanes, lane, event->time_ns);
         return LANE_LEFT;
     }
@@ -549,6 +553,18 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Asleep until another thread had come back from MPI, which it was inside for most of that time. */
+static void stretch_is_led(const struct lanes *lanes, struct lane *lane, uint64_t mpi_ns, uint64_t off_ns)
+{
+    uint32_t left = lanes->rank_left[lane->rank];
+    uint64_t left_ns = lanes->at[left].stretch.begin_ns;
+    bool is_back = !lanes->at[left].depth && left_ns > lane->off_since_ns && &lanes->at[left] != lane;
+    if (!is_back || lane->off_kind != OFF_BLOCKED || mpi_ns < off_ns / 2)
+        return;
+    lane->stretch.led_by = left + 1;
+    lane->stretch.led_until_ns = left_ns;
+}
+
 /* The others did this while it was off the CPU. */
 static void stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64_t off_ns, uint64_t now_ns)
 {
@@ -557,6 +573,7 @@ static void stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64_t o
     uint64_t run_ns = least(sums.run_ns - lane->off_sums.run_ns, off_ns);
     stretch->run_ns[lane->off_kind] += run_ns;
     stretch->kept_ns[lane->off_kind] += least(sums.kept_ns - lane->off_sums.kept_ns, off_ns - run_ns);
+    stretch_is_led(lanes, lane, sums.mpi_ns - lane->off_sums.mpi_ns, off_ns);
 }
 
 static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)

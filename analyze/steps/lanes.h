@@ -29,10 +29,12 @@ struct stretch {
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
     uint64_t run_ns[OFF_N], kept_ns[OFF_N]; /* of off_ns: other threads ran; were ready, and none ran */
-    double lacked;                          /* while threads ran, such a part of the time others lacked a CPU (team.h) */
+    double lacked; /* while threads ran, such a part of the time others lacked a CPU (team.h) */
     uint32_t n_on, n_blocked, n_sync, n_worker, n_idle, n_beside;
-    bool is_alone; /* no other thread of the process calls MPI */
-    bool is_off; /* recording was switched off: nothing is known of it but its length */
+    uint32_t led_by;       /* 1 + location of a thread that was inside MPI for most of a time asleep; 0 = none */
+    uint64_t led_until_ns; /* it left MPI then, the last one to do so before this thread went on */
+    bool is_alone;         /* no other thread of the process calls MPI */
+    bool is_off;           /* recording was switched off: nothing is known of it but its length */
     bool is_counted;
     bool is_count_whole;               /* they had been taken before: it is known from when they are */
     uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */
@@ -70,12 +72,12 @@ struct lane {
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
     struct team_member member;
-    struct team_sums off_sums;  /* the team's, when it left the CPU */
-    struct team_sums run_sums;  /* likewise, when the stretch began, */
-    double lacked_ns;           /* and what threads had lacked by then */
-    bool has_switches;    /* recorded: time off the CPU is known by them alone */
-    uint32_t next_worker; /* in that list; TRACE_NONE */
-    struct sparse bins;   /* taken since the last call at which they were, this process's workers' among them */
+    struct team_sums off_sums; /* the team's, when it left the CPU */
+    struct team_sums run_sums; /* likewise, when the stretch began, */
+    double lacked_ns;          /* and what threads had lacked by then */
+    bool has_switches;         /* recorded: time off the CPU is known by them alone */
+    uint32_t next_worker;      /* in that list; TRACE_NONE */
+    struct sparse bins;        /* taken since the last call at which they were, this process's workers' among them */
     uint64_t young_ns, young_ready_ns; /* told with them */
     double uncounted_ns;               /* on a CPU, in the stretches since */
     uint32_t counted_frame;            /* call stack when bins were last taken, plus 1; 0 = none */
@@ -84,11 +86,12 @@ struct lane {
 struct lanes {
     struct sites *sites;
     const struct trace *trace;
-    struct lane *at;          /* by location */
-    uint32_t *rank_lane;      /* main thread's location of each rank */
-    uint32_t *rank_workers;   /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
+    struct lane *at;        /* by location */
+    uint32_t *rank_lane;    /* main thread's location of each rank */
+    uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
     struct team *rank_team;
     uint32_t *rank_callers;   /* threads that call MPI beside the main thread */
+    uint32_t *rank_left;      /* the location that left MPI last */
     bool *rank_is_off;        /* the program has switched recording off there */
     bool has_young;           /* of some lane is told what its young workers did */
     VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
@@ -123,8 +126,8 @@ static inline enum lane_news lanes_feed(struct lanes *lanes, const struct event 
     bool is_nothing = !(TAKEN >> event->kind & 1) && lanes->at[event->loc].is_begun;
     return is_nothing ? LANE_NOTHING : lanes_take(lanes, event);
 }
-/* Splits a stretch's length exactly into its own amounts, none of them of others: what the clock of the scheduler and ours disagree about is taken
- * from the times off the CPU. */
+/* Splits a stretch's length exactly into its own amounts, none of them of others: what the clock of the scheduler and
+ * ours disagree about is taken from the times off the CPU. */
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
 /* What other threads did in `off_ns`, its time off the CPU of a kind, and for how long they lacked a CPU. */
 struct others_did {

@@ -11,7 +11,7 @@ enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, SITE_ANY = UINT32_MAX, AS
 enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
 static const enum step_state amount_state[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED,   STEP_COMPUTING,
-                                                         STEP_COMPUTING,   STEP_COMPUTING, STEP_DESCHEDULED};
+                                                        STEP_COMPUTING,   STEP_COMPUTING, STEP_DESCHEDULED};
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
 {
@@ -161,8 +161,7 @@ static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
 /* All samples found one step: as far as anybody looked, that is all that runs there. */
 static bool pool_agrees(const struct pool *pool)
 {
-    const struct sparse *all[] = {&pool->on, &pool->blocked, &pool->sync, &pool->worker, &pool->idle,
-                                 &pool->beside};
+    const struct sparse *all[] = {&pool->on, &pool->blocked, &pool->sync, &pool->worker, &pool->idle, &pool->beside};
     const struct term *first = NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t k = 0; k < all[i]->n; k++) {
@@ -445,8 +444,8 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     }
 }
 
-/* How many samples the shares are worth; 0 = exact, or nothing is known. `asleep`: the pool that tells where it slept, if
- * its own samples do not. */
+/* How many samples the shares are worth; 0 = exact, or nothing is known. `asleep`: the pool that tells where it slept,
+ * if its own samples do not. */
 static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t asleep,
                                   const double *measured, struct sparse *out)
 {
@@ -529,6 +528,7 @@ void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, s
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0, spun_ns = 0;
     uint32_t looks = INTERN_NONE;
+    bool waits = false;
     if (stretch->is_off) {
         uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), length_ns);
@@ -540,7 +540,7 @@ void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, s
         spread_paths(pools, rank, stretch, amounts, out);
     } else {
         looks = amounts[OFF_BLOCKED] > 0 ? pool_of_looks(pools, rank, stretch) : INTERN_NONE;
-        bool waits = waits_for_thread(pools, looks);
+        waits = waits_for_thread(pools, looks);
         double gaps_ns = waits ? gaps_of_handing_over(amounts[BY_TEAM], amounts[OFF_BLOCKED]) : 0;
         amounts[BY_TEAM] += gaps_ns;
         amounts[OFF_BLOCKED] -= gaps_ns;
@@ -559,5 +559,7 @@ void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, s
     *spent = (struct spent){.on_ns = on_ns,
                             .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED] + spun_ns},
                             .asleep_ns = sync_ns > 0 ? amounts[OFF_BLOCKED] * sync_ns / (sync_ns + blocked_ns) : 0,
-                            .noise_ns2 = n_samples ? sampled_ns * sampled_ns / n_samples : 0};
+                            .noise_ns2 = n_samples ? sampled_ns * sampled_ns / n_samples : 0,
+                            .led_by = waits ? stretch->led_by : 0,
+                            .led_until_ns = stretch->led_until_ns};
 }

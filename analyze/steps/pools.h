@@ -29,7 +29,8 @@ struct pool {
         size_t n;
         double code;     /* of it, what the program's code did (step_state_is_code) */
         double blocked;  /* likewise, asleep or in the kernel */
-    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU, off it while workers ran; made for the first stretch that takes them */
+    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU, off it while workers ran; made for the first
+                            stretch that takes them */
 };
 
 /* Which pool stands for stretches of a kind, once it has been looked for. */
@@ -61,6 +62,8 @@ struct spent {
     double asleep_ns;     /* of the time blocked: until another thread of the process woke it */
     double unrecorded_ns; /* all of it, while recording was switched off */
     double noise_ns2;
+    uint32_t led_by; /* 1 + location of the thread that it slept for and that was inside MPI until then; 0 = none */
+    uint64_t led_until_ns;
 };
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs);
@@ -75,8 +78,8 @@ static inline void pools_add(struct pools *pools, uint32_t rank, const struct st
 /* After it. */
 void pools_complete(struct pools *pools);
 /* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. Sets `spent`. Adds
- * to `lent` what the way that led here has beside these atoms, which sums to 0 (other threads' doings instead of a sleep
- * for them); NULL = not wanted. */
+ * to `lent` what the way that led here has beside these atoms, which sums to 0 (other threads' doings instead of a
+ * sleep for them); NULL = not wanted. */
 void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct sparse *lent,
                   struct spent *spent);
 

@@ -26,18 +26,18 @@ struct team_sums {
 struct team {
     struct team_sums sums; /* up to now_ns */
     uint64_t now_ns;
-    uint64_t quiet_ns;     /* since then no thread runs, while that is so */
-    double each_ns;        /* while some ran: the time divided by how many ran or were ready */
-    double lacked_ns;      /* of run_ns, as far as it is known by now */
+    uint64_t quiet_ns; /* since then no thread runs, while that is so */
+    double each_ns;    /* while some ran: the time divided by how many ran or were ready */
+    double lacked_ns;  /* of run_ns, as far as it is known by now */
     uint32_t n[THREAD_STATES];
 };
 
 struct team_member {
     enum thread_state state;
     uint64_t since_ns;
-    double each_ns;               /* the team's, when it became ready */
-    uint64_t ready_ns, used_ns;   /* since it slept */
-    double held_up_ns;            /* likewise, its part of the process's time while it was ready */
+    double each_ns;             /* the team's, when it became ready */
+    uint64_t ready_ns, used_ns; /* since it slept */
+    double held_up_ns;          /* likewise, its part of the process's time while it was ready */
 };
 
 /* In order of time. */

@@ -299,6 +299,25 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
     }
 }
 
+/* A thread that slept until another one of its process had come back from MPI goes on from there. What it did before is
+ * in its sums alone. Where that call is not explained yet, or that thread is beyond this one, its sleep says it all. */
+static void lane_follow(struct replay *replay, struct queue_of_calls *lane, struct call *call)
+{
+    struct queue_of_calls *other = &replay->lanes[call->spent.led_by - 1];
+    double own_ns = sparse_sum(&call->before);
+    if (other->now_ns < call->spent.led_until_ns || other->now_ns > call->enter_ns || own_ns <= 0)
+        return;
+    struct mark *back = lane_mark(replay, other);
+    double after = fmin(1, (double)(call->enter_ns - back->time_ns) / own_ns);
+    lane_go_on_from(replay, lane, back);
+    mark_drop(&replay->links->history, back);
+    lane_add(replay, lane, TO_SUMS, &call->before, 1 - after);
+    lane_add(replay, lane, TO_SUMS | TO_COUNTS, &call->counts, 1 - after);
+    vector_scale(&call->before, after);
+    vector_scale(&call->counts, after);
+    sparse_clear(&call->lent);
+}
+
 /* Those are left that are around the call before, and not around this one. */
 static void lane_leave_loops(struct replay *replay, struct queue_of_calls *lane, uint32_t site)
 {
@@ -340,6 +359,8 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     lane_check_polling(replay, lane, call);
     if (!lane->has_begun && !lane->is_main)
         lane_fork(replay, lane, call);
+    else if (call->spent.led_by)
+        lane_follow(replay, lane, call);
     lane->has_begun = true;
     lane_tell(replay, lane, lane->now_ns, call->enter_ns, call->before.at, call->before.n);
     struct rank_time *rank = &replay->ranks[lane->rank];
