@@ -89,12 +89,14 @@ int cmd_annotate(int argc, char **argv)
         options.source.coverage = &coverage;
     options.source.look = terminal_look(&options.terminal);
     int pager = status == 0 ? pager_begin(&options.terminal) : 0;
+    bool is_degraded = status == 0 && load_is_degraded(&loaded);
     if (status == 0) {
         struct source_files files = source_print(stdout, loaded.analysis, &options.source);
         if (!files.n_shown && files.n_unreadable)
             status = error("none of the sources can be read; --source DIR says where to look for them");
         else if (!files.n_shown)
-            status = options.source.line_first ? error("%s has no such lines", options.source.only_file)
+            status = options.source.line_first ? error("%s has no line %u: it has %u", options.source.only_file,
+                                                       options.source.line_first, files.n_lines)
                                                : error("no source to show: nothing waits for long%s",
                                                        options.source.only_file ? " because of this file"
                                                                                 : ", or there is no debug information");
@@ -104,5 +106,5 @@ int cmd_annotate(int argc, char **argv)
     pager_end(pager);
     coverage_release(&coverage);
     load_release(&loaded);
-    return status ? 1 : 0;
+    return status ? 1 : is_degraded ? STATUS_DEGRADED : 0;
 }

@@ -141,6 +141,17 @@ static int sides_read(struct sides *sides, const struct options *options)
     return status;
 }
 
+/* A run on both sides is compared with itself, mostly by a slip. */
+static void warn_of_same_runs(const struct sides *sides)
+{
+    for (size_t i = 0; i < sides->runs.n; i++)
+        for (size_t j = i + 1; j < sides->runs.n; j++)
+            if (sides->side_of.at[i] != sides->side_of.at[j] && runs_are_same(sides->runs.at[i], sides->runs.at[j])) {
+                warn("%s stands on both sides: compared with itself, it shows no change", sides->runs.at[i]->path);
+                return;
+            }
+}
+
 /* Returns the exit status. */
 static int compare(const struct options *options, const struct sides *sides)
 {
@@ -212,6 +223,8 @@ int cmd_diff(int argc, char **argv)
                 die("diff takes two runs, or several on each side: whywait diff A1 A2 vs B1 B2");
         }
         status = compare(&options, &sides);
+        if (status == 0)
+            warn_of_same_runs(&sides);
     }
     if (!status && read)
         status = STATUS_DEGRADED;

@@ -28,7 +28,7 @@ struct options {
     int n_runs;
     const char *output; /* NULL = stdout */
     const char *table;
-    bool only_causing;
+    bool only_causing, has_format, has_least;
     double least; /* share of all time that is shown, in [0, 1] */
     enum format format;
 };
@@ -39,7 +39,7 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
                             "\n"
                             "  --format FORMAT   one of these:\n"
                             "      lcov          executions of every source line, rank by rank, of a program\n"
-                            "                    built with $(whywait cc) (default)\n"
+                            "                    built with $(whywait cc); the default\n"
                             "      gcov-json     the same, one object a module and rank\n"
                             "      chrome        all ranks over time, for Perfetto (ui.perfetto.dev) and\n"
                             "                    chrome://tracing: what each did, waits with an arrow from\n"
@@ -79,6 +79,24 @@ static bool takes_several(enum format format)
     return format != FORMAT_CHROME && format != FORMAT_OTF2;
 }
 
+/* An option of one format chooses it, and goes with no other. */
+static void choose_format(struct options *options)
+{
+    bool has_dot = options->only_causing || options->has_least;
+    if (options->table && has_dot)
+        die("--table goes with --format csv, --causing and --least with --format dot: give one of them");
+    if (options->table && options->has_format && options->format != FORMAT_CSV)
+        die("--table goes with --format csv, not with %s", format_names[options->format]);
+    if (has_dot && options->has_format && options->format != FORMAT_DOT)
+        die("--causing and --least go with --format dot, not with %s", format_names[options->format]);
+    if (options->table || has_dot) {
+        options->format = options->table ? FORMAT_CSV : FORMAT_DOT;
+        options->has_format = true;
+    }
+    if (!options->table)
+        options->table = "causes";
+}
+
 static struct options parse(int argc, char **argv)
 {
     static const struct option long_options[] = {
@@ -91,7 +109,7 @@ static struct options parse(int argc, char **argv)
         {0},
     };
     /* Below half a percent, boxes are too many to read. */
-    struct options options = {.table = "causes", .least = 0.005, .format = FORMAT_LCOV};
+    struct options options = {.least = 0.005, .format = FORMAT_LCOV};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         if (option == 't')
@@ -103,9 +121,11 @@ static struct options parse(int argc, char **argv)
         else if (option == 'l') {
             char *end;
             options.least = strtod(optarg, &end) / 100;
+            options.has_least = true;
             if (end == optarg || *end || !(options.least >= 0 && options.least <= 1))
                 die("--least: \"%s\" is no percentage", optarg);
         } else if (option == 'f') {
+            options.has_format = true;
             options.format = FORMAT_LCOV;
             while (options.format < FORMAT_N && strcmp(optarg, format_names[options.format]) != 0)
                 options.format++;
@@ -116,6 +136,7 @@ static struct options parse(int argc, char **argv)
     options.runs = argv + optind;
     options.n_runs = argc - optind;
     options.path = options.runs[0];
+    choose_format(&options);
     if (options.n_runs > 1 && !takes_several(options.format))
         die("--format %s is of one run over time, not of %d: times of several do not add up",
             format_names[options.format], options.n_runs);
@@ -134,6 +155,11 @@ static int write_counts(FILE *out, const struct options *options)
             loaded[n_read].code = load_code(loaded[n_read].trace);
         runs[n_read] = (struct coverage_run){loaded[n_read].trace, loaded[n_read].code};
     }
+    if (status == 0 && !options->has_format && !runs[0].trace->is_counted)
+        status =
+            error("%s has no exact counts, which the format lcov needs; name another one: --format chrome, folded, "
+                  "callgrind, csv, dot or otf2",
+                  runs[0].trace->path);
     if (status == 0)
         status = export_coverage(out, runs, (size_t)n, options->format == FORMAT_GCOV);
     for (int i = 0; i < n_read; i++)

@@ -100,6 +100,15 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
     return 0;
 }
 
+/* A name is there to be typed: where the longest leaves no room for the rest, lines get longer than the terminal. */
+static void make_room(const struct list *list, struct page *page)
+{
+    enum { REST = 90 }; /* the columns beside the name, with a short name of a program */
+    for (size_t i = 0; i < list->rows.n; i++)
+        page->width =
+            strlen(list->rows.at[i].name) + REST > page->width ? strlen(list->rows.at[i].name) + REST : page->width;
+}
+
 static void list_print(const struct list *list, struct page *page)
 {
     static const struct page_column columns[] = {
@@ -120,6 +129,7 @@ static void list_print(const struct list *list, struct page *page)
         page_cell(&table, "%s", amount_bytes((double)row->bytes).text);
         page_cell(&table, "%s", row->state ? row->state : "");
     }
+    make_room(list, page);
     page_table(page, &table);
 }
 

@@ -195,11 +195,16 @@ uint32_t option_number(const char *option, const char *text, uint32_t least)
 
 uint64_t option_seconds(const char *option, const char *text)
 {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}};
     char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0 && seconds < 1e9))
-        die("--%s: \"%s\" is not a time in seconds", option, text);
-    return (uint64_t)(1e9 * seconds);
+    double number = strtod(text, &end);
+    for (unsigned i = 0; end != text && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].name) && number >= 0 && number * units[i].seconds < 1e9)
+            return (uint64_t)(1e9 * units[i].seconds * number);
+    die("--%s: \"%s\" is no time: give seconds (1.5), or a number with ms, s, m or h (90s)", option, text);
 }
 
 bool option_is_json(const char *text)
@@ -272,6 +277,9 @@ _Noreturn static void die_of_command(const char *typed)
             nearest = commands[i].name;
     if (nearest)
         die("no command \"%s\"; did you mean `whywait %s`? `whywait help` lists all", typed, nearest);
+    char path[PATH_MAX];
+    if (strchr(typed, '/') && program_find(typed, path))
+        die("no command \"%s\"; to record this program: mpirun -n 4 whywait record %s", typed, typed);
     die("no command \"%s\"; `whywait help` lists them", typed);
 }
 

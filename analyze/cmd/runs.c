@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path)
 {
@@ -42,6 +43,14 @@ int runs_add(struct arena *arena, const char *path, run_list *runs)
     }
     load_release(&loaded);
     return status;
+}
+
+bool runs_are_same(const struct run *a, const struct run *b)
+{
+    struct stat at_a, at_b;
+    if (!stat(a->path, &at_a) && !stat(b->path, &at_b))
+        return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+    return a->realtime_ns && a->realtime_ns == b->realtime_ns && !strcmp(a->command, b->command);
 }
 
 int runs_add_windows(struct arena *arena, const char *path, run_list *runs)

@@ -15,5 +15,7 @@ int runs_add_windows(struct arena *arena, const char *path, run_list *runs);
 /* Several runs of one kind, summed up. Returns the exit status of a command that does so. */
 int runs_report(char *const *paths, int n_paths, bool is_json, const struct series_options *print,
                 const struct terminal_options *terminal);
+/* Whether two are one run: of one directory, or kept from one recording. */
+bool runs_are_same(const struct run *a, const struct run *b);
 /* A run that has been loaded with facts. */
 struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path);

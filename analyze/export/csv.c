@@ -196,7 +196,7 @@ int export_csv(FILE *out, const struct export_run *runs, size_t n_runs, const ch
             way = short_names[i].way;
     for (char *rest = arena_strdup(&arena, way); rest && csv.n_levels < LEVELS_MOST;)
         csv.levels[csv.n_levels++] = strsep(&rest, ".");
-    bool is_known = visit_runs(&csv, runs, n_runs);
+    bool is_known = visit_runs(&csv, runs, n_runs), is_empty = !csv.columns.n;
     for (size_t i = 0; i < csv.columns.n; i++) {
         if (i)
             fputc(',', out);
@@ -209,5 +209,9 @@ int export_csv(FILE *out, const struct export_run *runs, size_t n_runs, const ch
     }
     intern_release(&csv.columns);
     arena_release(&arena);
-    return is_known ? 0 : error("there is no table \"%s\": there are %s", table, export_csv_tables);
+    if (!is_known)
+        return error("there is no table \"%s\": there are %s", table, export_csv_tables);
+    return is_empty ? error("%s: the table \"%s\" has no rows: nothing of the kind was recorded",
+                            runs[0].analysis->trace->path, table)
+                    : 0;
 }

@@ -420,6 +420,27 @@ static const char *distinct(struct arena *arena, const struct comparison *compar
     return text;
 }
 
+const char *difference_programs(struct arena *arena, const struct comparison *comparison)
+{
+    for (uint32_t side = 0; side < comparison->n_sides; side++) {
+        uint32_t n_values;
+        const char *text = distinct(arena, comparison, side, side + 1, OF_PROGRAM, &n_values);
+        if (n_values > 1)
+            return arena_printf(
+                arena, "runs of different programs: %s. Means over them say little: name runs of one program", text);
+    }
+    return NULL;
+}
+
+void difference_warn_of_programs(struct page *page, const char *programs)
+{
+    if (!programs)
+        return;
+    page_style(page, STYLE_WARNING);
+    page_paragraph(page, 0, 2, programs);
+    page_style(page, STYLE_PLAIN);
+}
+
 const char **difference_notes(struct arena *arena, const struct comparison *comparison)
 {
     static const char *const told[N_ATTRIBUTES][2] = {
@@ -508,6 +529,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     page_style(&page, STYLE_HEADING);
     page_line(&page, "%s: means per run", runs);
     page_style(&page, STYLE_PLAIN);
+    difference_warn_of_programs(&page, difference_programs(&scratch, comparison));
     page_end(&page);
     print_facts(&page, comparison, options->n_top);
     choose_rows(&view, options);

@@ -23,6 +23,9 @@ const char *difference_group_field(enum compare_group group);
 /* One line for each increase beyond the limit. */
 void difference_print_hits(FILE *out, const gate_hits *hits);
 
+/* A sentence if runs of one side are of different programs, else NULL; and it as a warning, where it is one. */
+const char *difference_programs(struct arena *arena, const struct comparison *comparison);
+void difference_warn_of_programs(struct page *page, const char *programs);
 /* What else differs between the runs, each thing once, in whole sentences; NULL behind the last. */
 const char **difference_notes(struct arena *arena, const struct comparison *comparison);
 /* "loop jacobi.c:58-63 in relax(): 14 -> 1 trips each time it is entered, on rank 1" */

@@ -269,6 +269,9 @@ int routines_choose(struct arena *arena, const struct profile *profile, const st
             cycles[i].second = INFINITY; /* before its members */
             weighed[n++] = cycles[i];
         }
+    if (!n && options->match)
+        return error("no routine with \"%s\" in its name has any time; `whywait report --routines` lists them",
+                     options->match);
     if (n)
         qsort(weighed, n, sizeof *weighed, weighed_compare);
     *rows = arena_array(arena, struct routine_row, n);

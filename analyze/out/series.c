@@ -146,7 +146,7 @@ void series_print(FILE *out, const struct series *series, const struct series_op
             page_put(page, "  ^%.2f +- %.2f", fitted->exponent, fitted->error);
         end_row(page, &columns.scratch, rest, columns.name_width);
         if (row->group == GROUP_RUN_TIME) {
-            put_factors(&columns, "parallel efficiency", series->parallel);
+            put_factors(&columns, "computing, of all time", series->parallel);
             put_factors(&columns,
                         series->is_weak ? "computation scaling (weak: by rank)"
                                         : "computation scaling (strong: of all)",
@@ -344,7 +344,10 @@ void summary_print(FILE *out, const struct comparison *comparison, const struct 
     struct arena scratch = {0};
     uint64_t sums[FACT_N] = {0};
     sum_counts(comparison, sums);
-    page_line(&page, "%zu runs of %s", comparison->n_runs, text_escape(&scratch, comparison->runs[0]->program));
+    const char *programs = difference_programs(&scratch, comparison);
+    if (!programs)
+        page_line(&page, "%zu runs of %s", comparison->n_runs, text_escape(&scratch, comparison->runs[0]->program));
+    difference_warn_of_programs(&page, programs);
     page_end(&page);
     print_spreads(&page, comparison, options->n_top);
     page_end(&page);

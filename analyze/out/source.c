@@ -281,23 +281,26 @@ static void source_titles(struct source *source, const struct marked_file *file,
     page_style(page, STYLE_PLAIN);
 }
 
-/* False when it cannot be read. */
-static bool source_file(struct source *source, const struct marked_file *marked)
+/* Returns the number of its lines; 0 when it cannot be read. Of lines that are asked for and not there, nothing is
+ * printed. */
+static uint32_t source_file(struct source *source, const struct marked_file *marked, bool *is_shown)
 {
+    bool is_asked = source->options->line_first > 0;
     struct original original =
         original_open(source->analysis, marked->path, source->options->directory, source->built_ns);
     const char *warning = original_warning(original.state);
     if (!original.file) {
         page_line(&source->page, "%s   cannot be read: %s%s", marked->path, strerror(original.reason),
                   source->options->directory ? "" : " (--source DIR says where else to look)");
-        return false;
+        return 0;
     }
-    source_titles(source, marked, warning);
+    if (!is_asked)
+        source_titles(source, marked, warning);
     size_t number_column = layout_of(marked).number;
     char *text = NULL;
     size_t size = 0;
-    uint32_t last_shown = 0;
-    for (uint32_t number = 1; getline(&text, &size, original.file) > 0; number++) {
+    uint32_t last_shown = 0, number = 1;
+    for (; getline(&text, &size, original.file) > 0; number++) {
         struct line_sums sums = line_sums(marked, number, source->options);
         if (!sums.is_near)
             continue;
@@ -305,12 +308,15 @@ static bool source_file(struct source *source, const struct marked_file *marked)
             page_right(&source->page, number_column, "...");
             page_end(&source->page);
         }
+        if (is_asked && !last_shown)
+            source_titles(source, marked, warning);
         source_line(source, marked, &sums, number, text);
         last_shown = number;
     }
     free(text);
     fclose(original.file);
-    return true;
+    *is_shown = last_shown || !is_asked;
+    return number - 1;
 }
 
 struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options)
@@ -329,9 +335,11 @@ struct source_files source_print(FILE *out, const struct analysis *analysis, con
         source.files.at[i].facts = facts[i];
         if (i)
             page_end(&source.page);
-        bool is_shown = source_file(&source, &source.files.at[i]);
+        bool is_shown = false;
+        uint32_t n_lines = source_file(&source, &source.files.at[i], &is_shown);
         files.n_shown += is_shown;
-        files.n_unreadable += !is_shown;
+        files.n_unreadable += n_lines == 0;
+        files.n_lines = n_lines > files.n_lines ? n_lines : files.n_lines;
         vec_release(&source.files.at[i].marks);
         line_facts_release(&source.files.at[i].facts);
     }

@@ -21,5 +21,6 @@ struct source_options {
  * the reason. */
 struct source_files {
     uint32_t n_shown, n_unreadable;
+    uint32_t n_lines; /* of the longest that could be read */
 };
 struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options);

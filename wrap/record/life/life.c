@@ -172,6 +172,21 @@ void life_compare_clocks(void)
     record_commit(record, WW_CLOCK, 1);
 }
 
+/* A launcher of another MPI starts each process as a job of its own. */
+static void notice_lone_rank(void)
+{
+    static const char text[] =
+        "the launcher started %u processes, but each of them is alone in its MPI_COMM_WORLD, so none "
+        "waits for another: the launcher is of another MPI than the program. Use the mpirun of the "
+        "program's MPI, which `whywait check PROGRAM` names";
+    unsigned n_started = launcher_n_processes();
+    if (recorder.n_ranks > 1 || n_started < 2)
+        return;
+    if (say_is_first_rank())
+        say(text, n_started);
+    say_note(text, n_started);
+}
+
 void life_start(void)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
@@ -187,6 +202,7 @@ void life_start(void)
         windows_choose();
         if (agree_on_directory())
             begin_recording();
+        notice_lone_rank();
         windows_begin();
         life_compare_clocks();
         /* What beginning took longer here than there is nobody's start-up. */
