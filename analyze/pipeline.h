@@ -6,7 +6,7 @@
 #include "analyze/timeline/timeline.h"
 #include "analyze/trace/trace.h"
 
-/* Reads the trace twice, from its beginning. `code` may be NULL (then steps are regions); both are borrowed by the
+/* Reads the trace twice, from its beginning. `code` may be NULL (then steps are regions). Both are borrowed by the
  * result. `timeline`, with its budget set, is filled in as well when it is not NULL. `threshold`: of classes
  * (classes.h), 0 = the usual one. Returns NULL after error(); to be freed by analysis_free. */
 struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold);

@@ -32,7 +32,7 @@ static inline bool launcher_is_first_rank(void)
         (const char *const[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL});
 }
 
-/* What the first variable says that has a number above zero; 0 = none does. */
+/* The value of the first variable that has a number above zero; 0 = none does. */
 static inline unsigned launcher_says_how_many(const char *const *names)
 {
     for (; *names; names++) {
@@ -44,7 +44,7 @@ static inline unsigned launcher_says_how_many(const char *const *names)
     return 0;
 }
 
-/* How many it started; 0 = there is none. */
+/* The number of processes that it started; 0 = there is none. */
 static inline unsigned launcher_n_processes(void)
 {
     return launcher_says_how_many(
@@ -84,8 +84,8 @@ static inline bool launcher_gives_terminals(void)
     return getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_RANK");
 }
 
-/* A launcher binds each process to a core of its own. Where those that it started beside this one have ended, this
- * thread may use their cores. What the job as a whole may use stays as it is. */
+/* A launcher binds each process to a core of its own. If those that it started beside this one have ended, this thread
+ * may use their cores. The share of the job as a whole stays as it is. */
 static inline void launcher_leave_core(void)
 {
     cpu_set_t all;

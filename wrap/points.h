@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the plugin leaves in a program: the contract between the plugin, the recorder and the count solver.
+ * Data that the plugin leaves in a program: the contract between the plugin, the recorder and the count solver.
  *
  * Two arrays, walked in tandem. The counters (u64, zero at start) are thread-local and lie at constant offsets in the
  * module's thread-local block (sections .tbss.whywait.*, merged into .tbss by the linker). What they count is told by a
@@ -79,7 +79,7 @@ struct points_line {
 
 struct points_alloc {
     uint32_t counter, block, file, line;
-    /* The routine that is called there, its assembler name; where it was inlined and is not asked, as in the source.
+    /* The routine that is called there, its assembler name. Where it was inlined and is not asked, as in the source.
      * Empty: malloc or the like. */
     uint32_t callee;
     uint32_t asked; /* enum points_asked */

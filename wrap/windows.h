@@ -29,7 +29,7 @@ static inline uint64_t windows_time_ns(const char *text)
     return 0;
 }
 
-/* What is wrong with the two, either of which may be NULL; NULL = nothing. */
+/* The fault of the two, either of which may be NULL; NULL = none. */
 static inline const char *windows_read(const char *window, const char *every, bool has_last, struct windows *windows)
 {
     *windows = (struct windows){0, 0};

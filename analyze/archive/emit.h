@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From spool records to OTF2 event records. One emitter a process, one location a thread; the caller feeds calls in
+ * From spool records to OTF2 event records. One emitter a process, one location a thread. The caller feeds calls in
  * order of time, entries and returns separately, so that requests are matched across threads.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #include "analyze/archive/requests.h"
 #include "wrap/format.h"
 
-/* What the recorder appended after a call and what belongs to it. */
+/* Records that the recorder appended after a call and that belong to it. */
 struct emit_attached {
     uint16_t type; /* WW_DONE or WW_STARTED */
     struct ww_done done;

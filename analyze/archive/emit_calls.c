@@ -384,7 +384,7 @@ static void complete_operations(struct emitter *emitter, struct emit_location *l
             complete_target(emitter, location, &emitter->rma_targets.at[i], is_local, t);
 }
 
-/* MPI_Win_start and MPI_Win_post name a group; the call that ends their epoch is about the same. */
+/* MPI_Win_start and MPI_Win_post name a group. The call that ends their epoch is about the same. */
 static void rma_group_sync(struct emitter *emitter, struct emit_location *location, const struct emit_call *call,
                            uint64_t t)
 {

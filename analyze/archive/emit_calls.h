@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What emit.c hands on: the records of requests, of one-sided communication and of MPI-IO. */
+/* Records that emit.c hands on: of requests, of one-sided communication and of MPI-IO. */
 #pragma once
 #include "analyze/archive/archive.h"
 #include "analyze/archive/emit.h"
@@ -18,7 +18,7 @@ uint32_t emit_rank_ref(int32_t peer);
 uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer);
 uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags);
 
-/* What a call does besides taking time. Most do one thing or nothing, which is found once. */
+/* The effects of a call besides taking time. Most do one thing or nothing, which is found once. */
 enum emit_does {
     EMIT_SENDS = 1 << 0, /* to a process, which the call names; likewise: */
     EMIT_RECEIVES = 1 << 1,
@@ -35,7 +35,7 @@ enum emit_does {
 
 /* MPI-IO. */
 
-/* What is known of a file; NULL when its WW_FILE is lost. */
+/* Facts about a file; NULL when its WW_FILE is lost. */
 static inline struct emit_file *emit_file(const struct emitter *emitter, uint32_t id)
 {
     const uint64_t *index = map_get(&emitter->file_of, id);

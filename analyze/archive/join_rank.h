@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a join knows of the rank at hand: its local ids. */
+/* The local ids of the rank at hand. */
 #pragma once
 #include "analyze/archive/join.h"
 #include "analyze/archive/spool.h"

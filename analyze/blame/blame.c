@@ -20,10 +20,10 @@ static void blame_net(const struct sparse *terms, struct sparse *net)
 
 enum { NETTED_WITHOUT_CPU = UINT32_MAX };
 
-/* What stands for all steps that are netted together. What the late side did more of at one call, the waiting side may
- * have done at another: where two branches call a routine, each for its own processes, it is the same code. And a
- * process that had no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as
- * long. 0 = the step by itself. */
+/* Stands for all steps that are netted together. What the late side did more of at one call, the waiting side may have
+ * done at another: where two branches call a routine, each for its own processes, it is the same code. And a process
+ * that had no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as long. 0
+ * = the step by itself. */
 static uint32_t netted_as(struct steps *steps, uint32_t step)
 {
     const struct step_key *key = steps_key(steps, step);
@@ -33,7 +33,7 @@ static uint32_t netted_as(struct steps *steps, uint32_t step)
 }
 
 /* Steps that are entered by the same call take place of each other: where both sides are as long below it, it is no
- * reason to wait, whichever loops it was. How long is measured; which loops, a few samples may tell. */
+ * reason to wait, whichever loops it was. Lengths are measured; samples say which loops, and may be few. */
 static uint32_t entered_by(struct steps *steps, uint32_t step)
 {
     const struct step_key *key = steps_key(steps, step);
@@ -67,7 +67,7 @@ static void net_together(struct steps *steps, struct sparse *net, uint32_t (*gro
 
 enum remainder_kind { REMAINDER_WORK, REMAINDER_WITHOUT_CPU, REMAINDER_OPEN, N_REMAINDER_KINDS };
 
-/* Who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
+/* A wait in a loop of MPI_Win_sync is for somebody who is not known. */
 static enum remainder_kind remainder_kind(const struct sites *sites, uint32_t step)
 {
     if (sites_step_is_open(sites, step))
@@ -85,7 +85,7 @@ static double longer_known_ns(const struct longer *longer)
     return longer->ns[REMAINDER_WORK] + longer->ns[REMAINDER_WITHOUT_CPU];
 }
 
-/* How much of a remainder is blamed. What the late side worked and the waiting side worked elsewhere meanwhile is no
+/* The blamed part of a remainder. What the late side worked and the waiting side worked elsewhere meanwhile is no
  * reason to wait, so that work is blamed for what the machine did not do. For what it is not known whom it waits for,
  * that is what nothing else explains: it may be the waiting process itself. */
 static double part_blamed(const struct longer *longer, double waiting_ns, enum remainder_kind kind)
@@ -189,7 +189,7 @@ static size_t parts_of_step(const struct late_part *parts, size_t n)
     return end;
 }
 
-/* What each process is blamed for of what it did itself before it was waited for, by rank. */
+/* The blame of each process for its own doing before it was waited for, by rank. */
 static void direct_sums(const struct late_part *parts, size_t n, struct sparse *sums)
 {
     sparse_clear(sums);
@@ -225,7 +225,7 @@ static void share_anew(struct late_part *parts, size_t n, const struct sparse *f
 
 /* Nobody is to blame directly for more than others waited for it. Paths are added up over instances in which now one
  * process was late and now another: the long path of one that was late by little outweighs the short path of one that
- * was late by much. What is too much goes to those who are blamed for the same step, in turns until it fits. */
+ * was late by much. Excess goes to those who are blamed for the same step, in turns until it fits. */
 static void bound_by_waits(const struct path_class *class, struct late_part *parts, size_t n)
 {
     enum { TURNS_MAX = 32 };
@@ -430,7 +430,7 @@ static int class_step_compare(const void *a, const void *b)
     return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
 }
 
-/* By what is told of them; those of one side of one rank are one then. Executions are of the place: all have them. */
+/* By what is told of them. Those of one side of one rank are one then. Executions are of the place: all have them. */
 static int class_step_compare_told(const void *a, const void *b)
 {
     const struct class_step *left = a, *right = b;
@@ -460,7 +460,7 @@ static uint32_t class_steps_merge(struct class_step *steps, uint32_t n)
     return n_merged;
 }
 
-/* What the steps of a class are made from. Its vectors are in the result's arena. */
+/* Sums from which the steps of a class are made. Its vectors are in the result's arena. */
 struct class_source {
     struct sparse terms, blame, counted; /* classes.h, blame.h */
 };
@@ -481,9 +481,9 @@ static bool is_blame_within(const struct class_source *source, uint64_t key, dou
     return sparse_get(&source->terms, key) * left >= sparse_get(&source->blame, key) * (1 - ROUNDING);
 }
 
-/* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown, of
- * durations as of executions: unless it is blamed for more. Then the two sides are steps of their own, since what they
- * do on the one is no excuse for the other. */
+/* A process on both sides (late in one instance, waiting in the next) has the difference of durations and executions,
+ * unless it is blamed for more. Then the two sides are steps of their own, since what they do on the one is no excuse
+ * for the other. */
 static struct class_step class_step_make(const struct analysis *analysis, const struct class_source *source,
                                          const struct term *term)
 {
@@ -547,8 +547,8 @@ static uint32_t pace_every(const struct pace *pace, double n_gaps)
     return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;
 }
 
-/* Each n-th call there. Where the loop around the call, as one over neighbours, is left from one instance to the next,
- * several calls are one step, and rounds of that loop count instead. It may be left and entered again without a call in
+/* Each n-th call there. If the loop around the call, as one over neighbours, is left from one instance to the next,
+ * several calls are one step. Then rounds of that loop count. It may be left and entered again without a call in
  * between. So nothing is said where the calls of a gap come one right after another, by what was done outside MPI:
  * inside, it may be long in each of them. */
 static uint32_t class_every(const struct path_class *class)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is to blame for the waiting of a class, and which of its steps are redundant.
+ * Finds who is to blame for the waiting of a class, and which of its steps are redundant.
  *
  * The cumulative characterisation is signed: what the late side did minus what the waiting side did. Steps of equal
  * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. They are
  * netted by the call at which they are entered, then with all that is entered by that call, and what is left at one
- * call with what is left at others. Time without
- * a CPU is the machine's wherever it was lost, so all of it is netted together. The waiting is shared out over the
- * positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996).
+ * call with what is left at others. Time without a CPU is the machine's wherever it was lost, so all of it is netted
+ * together. The waiting is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et
+ * al. 1996).
  *
- * A step's part goes to the processes on the late side. Where lateness is passed on, round a ring or over a grid, they
- * are the one that is late and all between it and who waits, and these do what the waiting process does as well. Who
- * is late is in the step for longer over the run than they are: of a process that is in it for T in the whole run and
- * for t on the late side, t (1 - ordinary / T) is too much, if that is positive, where `ordinary` is what makes this
- * add up to the remainder. All those with equal T are blamed by t. Where T are sampled, they are drawn together first
- * as far as sampling alone would part them.
+ * A step's part goes to the processes on the late side. If lateness is passed on, round a ring or over a grid, they are
+ * the late one and all between it and the waiting one, and these do what the waiting process does as well. Who is late
+ * is in the step for longer over the run than they are: of a process that is in it for T in the whole run and for t on
+ * the late side, t (1 - ordinary / T) is too much, if that is positive, where `ordinary` is what makes this add up to
+ * the remainder. All those with equal T are blamed by t. Sampled T are first drawn together as far as sampling alone
+ * would part them.
  *
  * Nobody is blamed directly for more than others have waited for it directly: a class has instances in which now one
  * process is late and now another, and who is late by little at the end of a long path has much of a step on the late
- * side. What is too much goes to the others who are blamed for the same step.
+ * side. Excess goes to the others who are blamed for the same step.
  *
  * The parts of a class sum to its waiting. Waiting for shared memory to change, or in a wait of which it is not known
  * what ends it, may be waiting for the waiting process: it is blamed for what the others leave over.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the time of all ranks went, what the run lost by it, and how much sooner it would end without.
+ * Shares of the time of all ranks, the loss of the run, and how much sooner it would end otherwise.
  *
  * POP's efficiencies (the multiplicative ones):
  *     parallel = load balance x serialisation x transfer x processor,
@@ -9,8 +9,8 @@
  * with U a rank's time outside MPI, T the run time, T_present without what the critical path spent inside MPI off the
  * CPU, and T_ideal without all that it spent inside MPI: the run on a network that takes no time, as long as the same
  * processes stay critical (an upper bound of T_ideal). POP's own transfer factor is transfer x processor: it takes a
- * process that lacks a CPU inside MPI for a slow network.
- * Where several threads of a process call MPI, U is their mean, and shares are of the time of them all.
+ * process that lacks a CPU inside MPI for a slow network. If several threads of a process call MPI, U is their mean,
+ * and shares are of the time of them all.
  */
 #pragma once
 #include "analyze/blame/blame.h"
@@ -41,10 +41,10 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
                  struct analysis *analysis);
 
 /*
- * How much sooner the run would end without the waiting for one cause.
+ * Time by which the run would end sooner without the waiting for one cause.
  *
  * If balanced. Were what is too much shared out so that all arrive together, they would arrive at the mean of their
- * present arrivals; the last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
+ * present arrivals. The last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
  * process call MPI). With fewer CPUs than ranks, waiting counts only as far as it left CPUs idle (cpu_use.h).
  *
  * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
@@ -57,8 +57,8 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  *
  * A rank's waits for the cause are, class by class (classes.h), as much as would go if the cause alone went: all, where
  * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side
- * share it). What the cause lost without a CPU goes with it, though it is the machine's row. Time of which nobody knows
- * what it waits for, after a rank's end or inside a call that never returned, bounds nothing.
+ * share it). Time that the cause lost without a CPU goes with it, though it is the machine's row. Time of which nobody
+ * knows what it waits for, after a rank's end or inside a call that never returned, bounds nothing.
  */
 
 struct gain {
@@ -96,9 +96,9 @@ struct gain gain_of(const struct gain_input *input);
 uint32_t gains_count_contradictions(const struct analysis *analysis);
 
 /*
- * What the ranks had of their nodes: how many CPUs for how many ranks and threads, who else ran there, and what a limit
- * or the host of a virtual machine took away. From the processes' own facts (trace.h); it is what the machine's row of
- * a report gives as its reason.
+ * The ranks' shares of their nodes: CPUs for ranks and threads, other programs there, and the time that a limit or the
+ * host of a virtual machine took away. From the processes' own facts (trace.h). It is what the machine's row of a
+ * report gives as its reason.
  *
  * Ranks are crowded where a set of CPUs has more of them than CPUs: of each set that a rank may use, the ranks that may
  * use nothing else are counted. A node's CPUs are one such set.

@@ -9,7 +9,7 @@
 #include "analyze/trace/stage.h"
 #include "analyze/waits/sink.h"
 
-/* What a path's terms come to. */
+/* Sums of a path's terms. */
 struct path {
     double noise_ns2, code_ns; /* variance; time in the program's code */
     uint64_t longest_ns;       /* of what was done between two nodes */
@@ -26,8 +26,8 @@ struct occurrence {
     struct sparse late, late_counts;
 };
 
-/* How many instances are handed over together. Those of few processes are made in a microsecond: with few of them under
- * way each stage would wait for the other one's turn. Those of many have long paths, of which few may be. */
+/* Instances that are handed over together. Those of few processes are made in a microsecond: with few of them under way
+ * each stage would wait for the other one's turn. Those of many have long paths, of which few may be. */
 enum { OCCURRENCES_LEAST = 16, OCCURRENCES_MOST = 256, OCCURRENCES_TERMS = 4096 };
 
 struct occurrences {
@@ -42,7 +42,7 @@ struct occurrences {
 
 void occurrences_begin(struct occurrences *occurrences, struct classes *classes);
 void occurrences_release(struct occurrences *occurrences);
-/* What is complete from now on is classified by the staff. */
+/* The staff classifies what is complete from now on. */
 void occurrences_join(struct occurrences *occurrences, struct staff *staff);
 /* Everything that was complete has been classified. */
 void occurrences_finish(struct occurrences *occurrences);

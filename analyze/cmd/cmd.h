@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One function a command, each in its own file. argv[0] is the command's name, argv[1] its first argument; the result
+ * One function a command, each in its own file. argv[0] is the command's name, argv[1] its first argument. The result
  * is the exit status of the tool: 0, 1 after one line on stderr, or STATUS_DEGRADED; what else there is, the help says
  * (record: the status of the recorded program).
  */
@@ -44,12 +44,12 @@ struct command {
 extern const struct command commands[];
 extern const unsigned n_commands;
 
-/* What the commands share in reading their arguments. argv[0] is the command's name. */
+/* Shared by the commands when they read their arguments. */
 
 /* Columns of the terminal behind stdout, or 110. */
 unsigned terminal_width(void);
 
-/* How a command's text is shown. Its options take these two rows, and what they parse into. */
+/* The look of a command's text. Its options take these two rows, and what they parse into. */
 #define TERMINAL_OPTIONS                                                                                               \
     {"color", required_argument, NULL, OPT_COLOR},                                                                     \
     {                                                                                                                  \
@@ -75,7 +75,7 @@ struct look terminal_look(const struct terminal_options *options);
 int pager_begin(const struct terminal_options *options);
 void pager_end(int pager);
 
-/* The next option (its `val`), -1 behind the last one. -h and --help print the usage and end the tool; an option that
+/* The next option (its `val`), -1 behind the last one. -h and --help print the usage and end the tool. An option that
  * is not in the table ends it with one line that names the nearest one, as does one that lacks its value. Of `record`,
  * the first word that is no option ends them. */
 int option_next(int argc, char **argv, const struct option *options, const char *usage);

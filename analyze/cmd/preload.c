@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * There is one recorder for each binary interface of MPI. The libraries of the program tell which one fits. A script, a
- * wrapper such as `env`, an interpreter that loads MPI later and a launcher have none; then the environment of the
+ * wrapper such as `env`, an interpreter that loads MPI later and a launcher have none. Then the environment of the
  * launcher tells, and where that is silent, the recorder that is installed.
  *
  * The dynamic linker splits LD_PRELOAD at blanks and colons. A recorder that lies in such a folder is preloaded through
@@ -72,7 +72,7 @@ static unsigned long long hash_text(const char *text)
     return hash;
 }
 
-/* False when no such link can be made. All ranks of a node make the same one; the first to do so wins. */
+/* False when no such link can be made. All ranks of a node make the same one. The first to do so wins. */
 static bool link_to(const char *library, char link[PATH_MAX])
 {
     const char *const roots[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp"};

@@ -15,7 +15,7 @@
 struct code *code_open(void)
 {
     /* libdwfl asks servers of debug information where the user has set any (DEBUGINFOD_URLS). One that does not answer
-     * shall cost seconds a module; its own limits are 90 s, asked three times, and none. The user's settings win. */
+     * shall cost seconds a module. Its own limits are 90 s, asked three times, and none. The user's settings win. */
     setenv("DEBUGINFOD_TIMEOUT", "4", 0);
     setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0);
     setenv("DEBUGINFOD_MAXTIME", "120", 0);
@@ -63,7 +63,7 @@ uint32_t code_add_module(struct code *code, const char *path, const uint8_t *bui
     return (uint32_t)code->modules.n - 1;
 }
 
-/* What a report says of modules that are known less well than others; each names the modules it is true of. */
+/* Sentences about modules that are known less well than others. Each names the modules it is true of. */
 enum degradation {
     DEGRADED_MISSING,
     DEGRADED_FOREIGN,
@@ -114,7 +114,7 @@ static bool has_file(const char *path, const char *name)
     return found;
 }
 
-/* What is installed by hand or built here is in no list; not to look for it saves time. */
+/* Files installed by hand or built here are in no list; not to look for them saves time. */
 static bool may_be_packaged(const char *path)
 {
     static const char *const roots[] = {"/bin/", "/lib", "/sbin/", "/libexec/", "/opt/"};
@@ -247,7 +247,7 @@ static void open_module(struct code *code, struct module *module)
     enum image_status status = IMAGE_MISSING;
     module->state = CODE_MISSING;
     if (module->path[0] != 0 && module->path[0] != '[') {
-        /* The recorded build, wherever it is. What is said of it otherwise is said of the file that should be it. */
+        /* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
         status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
         if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
             char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
@@ -322,7 +322,7 @@ const char *code_module_language(const struct code *code, uint32_t module)
     return module < code->modules.n ? code->modules.at[module]->language : NULL;
 }
 
-/* What is not told apart. */
+/* Differences that do not count. */
 static void note_interpreters(struct code *code)
 {
     const char *last = NULL;

@@ -22,10 +22,10 @@ void code_close(struct code *code);
 
 /* Registers a module; build_id may be NULL. Returns its id (dense, from 0). Nothing is read yet. */
 uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes);
-/* Where a module's file has gone or changed, the one named by its build id in this directory is read instead. */
+/* If a module's file has gone or changed, the one named by its build id in this directory is read instead. */
 void code_use_kept(struct code *code, const char *dir);
 
-/* What is known of a module (reads it). */
+/* Facts about a module (reads it). */
 enum code_state {
     CODE_FULL,    /* debug information */
     CODE_SYMBOLS, /* no debug information: routines and loops, no lines */
@@ -37,14 +37,14 @@ enum code_state code_module_state(struct code *code, uint32_t module);
 bool code_module_is_read(const struct code *code, uint32_t module);
 /* The path of the file that is read (reads it). */
 const char *code_module_file(struct code *code, uint32_t module);
-/* What its debug information says of the compiler and its flags (reads it); NULL = nothing. */
+/* The compiler and its flags by the debug information (reads it); NULL = unknown. */
 const char *code_module_compiler(struct code *code, uint32_t module);
 /* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
 bool code_module_is_runtime(struct code *code, uint32_t module);
 /* "Python": the module interprets programs of that language, whose code is not known here: all of it is one place, a
  * routine that begins at 0. NULL = it is no interpreter. */
 const char *code_module_language(const struct code *code, uint32_t module);
-/* How the file of a library is called: by its name, or as Python imports it. */
+/* The name of a library's file, or the name under which Python imports it. */
 const char *library_name(struct arena *arena, const char *path);
 /* "numpy.linalg._umath_linalg", the name by which Python imports this file; NULL = it is no extension module. In
  * `arena`. */
@@ -79,7 +79,7 @@ struct code_place {
     /* Of the loop's own code, without code inlined from elsewhere, when it has any. */
     uint32_t line_first, line_last;
     const char *routine;      /* demangled; the inlined function for a loop that was inlined; NULL = unknown */
-    const char *host_routine; /* the routine of the symbol table in which it lies; another one when inlined */
+    const char *host_routine; /* the routine of the symbol table in which it lies. Another one when inlined */
     uint64_t routine_address; /* link-time entry of host_routine */
     uint64_t address;         /* link-time address of the loop header or routine entry */
 };
@@ -88,13 +88,13 @@ struct code_place {
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
 /*
  * The line of a call at an address of user code, in the innermost routine that is not of a system header. As a loop
- * where a loop in a system header is called, not inlined: that is the place that an inlined one would have. What an
- * address is asked for first, it remains. CODE_NONE without lines. Memoised.
+ * where a loop in a system header is called, not inlined: that is the place that an inlined one would have. An address
+ * keeps its first answer. CODE_NONE without lines. Memoised.
  */
 uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address, bool is_loop);
 /* The same for an address that was asked about before; CODE_NONE for any other. */
 uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
-/* The loops around an address in its own copy of the code, the innermost first. Returns how many, at most `most`; where
+/* The loops around an address in its own copy of the code, the innermost first. Returns how many, at most `most`. Where
  * there are more, middle ones are missing. */
 uint32_t code_loops_at(struct code *code, uint32_t module, uint64_t address, uint32_t *places, uint32_t most);
 /* Machine code from an address to the end of its basic block or routine, or to `end` if that comes first. */
@@ -135,7 +135,7 @@ struct code_routine {
 };
 /* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
  * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at
- * most `most`; where there are more, middle ones are missing. */
+ * most `most`. Where there are more, middle ones are missing. */
 uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, struct code_routine *chain,
                           uint32_t most);
 
@@ -153,7 +153,7 @@ uint64_t code_last_common(struct code *code, uint32_t module, uint64_t a, uint64
  * run of a build. 0 = none is known. */
 uint32_t code_routine_number(struct code *code, uint32_t module, uint64_t address);
 
-/* Where a direct call goes. */
+/* The target of a direct call. */
 struct code_callee {
     uint64_t address; /* of the routine, in the same module; 0: in another one */
     const char *name; /* readable */

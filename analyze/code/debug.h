@@ -39,7 +39,7 @@ struct scope_piece {
 struct unit {
     Dwarf_Die die;
     bool is_read;
-    bool marks_statements; /* some rows begin a statement, and some do not; else the mark says nothing */
+    bool marks_statements; /* some rows begin a statement, and some do not. Else the mark says nothing */
     struct line_row *rows;
     VEC(struct scope) scopes;
     struct scope_piece *pieces;
@@ -65,7 +65,7 @@ struct debug {
 bool debug_open(struct debug *debug, const struct image *image);
 void debug_close(struct debug *debug);
 
-/* What the first unit that is no assembler's says of its compiler and its flags; NULL = nothing. */
+/* The compiler and its flags by the first unit that is no assembler's; NULL = none. */
 const char *debug_producer(const struct debug *debug);
 /* The unit of an address, read; NULL = none. */
 struct unit *debug_unit_at(struct debug *debug, uint64_t address);

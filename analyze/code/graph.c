@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef VEC(uint64_t) jump_targets;
-/* The targets of the indirect jump insns[jump]; none when no table is recognised (below). */
+/* The targets of the indirect jump insns[jump]. None when no table is recognised (below). */
 static void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets);
 
 /* The instruction that starts at an address; CFG_NONE. */
@@ -124,7 +124,7 @@ static void find_jumps(struct builder *b)
     }
 }
 
-/* An edge from every block that calls under a landing pad to that pad; a block may hold several calls. */
+/* An edge from every block that calls under a landing pad to that pad. A block may hold several calls. */
 static void add_pads(struct builder *b, const struct routine *part)
 {
     eh_pads pads = {0};
@@ -243,7 +243,7 @@ void graph_release(struct graph *graph)
 }
 
 /*
- * Where a switch jumps to. Two forms are known, searched backwards from the jump in address order:
+ * Targets of a switch. Two forms are known, searched backwards from the jump in address order:
  *     jmp *table(,%index,8)                          or the same through a load: 8-byte addresses
  *     lea table(%rip), %base; movslq (%base,%index,4), %r; add %base, %r; jmp *%r
  *                                                    4-byte offsets from the table
@@ -352,7 +352,7 @@ static void jump_table_read(const struct image *image, const struct graph *graph
             target = table.address + (uint64_t)(int64_t)offset;
         } else
             memcpy(&target, entry, sizeof target);
-        /* An entry of a table of known length may lead to an out-of-line part; the others end where they leave the
+        /* An entry of a table of known length may lead to an out-of-line part. The others end where they leave the
          * routine. */
         const struct image_section *section = image_section_at(image, target);
         bool is_code = bound > 0 && section != NULL && section->is_code;

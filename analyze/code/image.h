@@ -86,7 +86,7 @@ struct decoder;
 /* NULL when the machine is not supported. */
 struct decoder *decoder_open(int machine);
 void decoder_close(struct decoder *decoder);
-/* Appends the instructions of [lo, hi). What is not known falls through: bytes of it, or vector instructions. */
+/* Appends the instructions of [lo, hi). Unknown code falls through: bytes of it, or vector instructions. */
 void decoder_read(struct decoder *decoder, const struct image *image, uint64_t lo, uint64_t hi, insns *list);
 /* Does control go from this instruction to the next one? */
 bool insn_falls_through(const struct insn *in);

@@ -93,7 +93,7 @@ static const char *identifier_at(const struct image *image, uint64_t address)
     return n && n < most && !text[n] ? text : NULL;
 }
 
-/* How a method is called, METH_VARARGS and so on: an int, and four bytes that align what follows. */
+/* The convention of a method, METH_VARARGS and so on: an int, and four bytes that align what follows. */
 static bool is_flags(const struct image *image, uint64_t address)
 {
     enum { MOST_FLAGS = 0x3ff };

@@ -178,9 +178,9 @@ static bool is_fallen_into(const struct graph *graph, const struct graph_block *
 }
 
 /*
- * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
- * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
- * saved around a call) and get no line.
+ * If control does not fall into a block from the code before it, the line of that code means nothing for the block, but
+ * stays in force until a statement begins. The compiler made up the instructions before that (a register saved around a
+ * call), and they get no line.
  */
 static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
                           const struct line_row *row)
@@ -453,7 +453,7 @@ static void head_line(void *state, uint32_t insn)
     }
 }
 
-/* The body of a lambda that is an argument of the call stands with the call, although it is a routine of its own. Where
+/* The body of a lambda that is an argument of the call stands with the call, although it is a routine of its own. If
  * the home itself calls it, it was an argument of another call, that of the home. */
 static bool is_argument(const struct line_search *search, const struct insn_source *source, uint32_t call_line)
 {
@@ -471,7 +471,7 @@ static void collect_line(void *state, uint32_t insn)
     struct line_search *search = state;
     const struct insn_source *source = &search->c->sources[insn];
     uint32_t file, line;
-    /* What has no line was not inlined with the code around it either. */
+    /* Code without a line was not inlined with the code around it either. */
     if (source->line == 0 || !source_in_scope(search->c->unit, search->scope, source, &file, &line) ||
         file != search->file)
         return;
@@ -622,7 +622,7 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
         const struct line_use *use = &search.lines.at[i];
         if (use->line != search.head_line && use->line >= begin.first && use->line <= begin.last)
             continue;
-        /* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
+        /* If statements are not marked: all lines below the closing one, and those above it when they are many. */
         bool is_unmarked = search.n_statements == 0 &&
                            (use->line > search.head_line || n_above * 100 >= search.n_insns * LOOP_FIRM_PERCENT);
         if (use->is_firm || use->line == search.head_line || is_unmarked ||

@@ -4,7 +4,7 @@
 #include "analyze/code/debug.h"
 #include "analyze/code/graph.h"
 
-/* What the debug information says of one instruction. */
+/* Debug information of one instruction. */
 struct insn_source {
     uint32_t file, line; /* line 0 = unknown */
     uint32_t scope;      /* innermost; SCOPE_NONE */
@@ -22,7 +22,7 @@ struct loop_source {
     uint32_t line_first, line_last;
 };
 
-/* What loop_source_find works on: one routine. */
+/* The input of loop_source_find: one routine. */
 struct loop_context {
     struct debug *debug;
     struct unit *unit;

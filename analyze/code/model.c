@@ -3,7 +3,7 @@
  * Builds the model of one routine: its parts, graph, loops, places.
  *
  * Compilers move cold code out of line: "f.cold" lies elsewhere, but its loops are f's. A part is known by its name, or
- * (stripped files) because control goes back from it into the middle of the routine that jumped there. Where that jumps
+ * (stripped files) because control goes back from it into the middle of the routine that jumped there. If that jumps
  * into the middle of the part as well, the part is the one whose beginning is jumped to: a routine's is called.
  */
 #include "analyze/code/model.h"
@@ -268,7 +268,7 @@ uint32_t code_routine_number(struct code *code, uint32_t module_id, uint64_t add
 /* Which routine a call goes to: the instruction that ends at the return address, decoded with the block it is in. A
  * jump there is a tail call. */
 
-/* Where a direct call or jump leads; nothing where neither an entry nor a name is known there. */
+/* The target of a direct call or jump. None if neither an entry nor a name is known there. */
 static struct code_callee callee_of(struct code *code, struct module *module, const struct insn *call)
 {
     bool is_direct =

@@ -23,7 +23,7 @@
 
 enum { MAX_SIDE = 2000 };
 
-/* What is known of a place of this routine beyond what everybody sees. */
+/* Facts about a place of this routine beyond those that everybody sees. */
 struct kin {
     uint32_t place, loop;
     uint32_t file, head_line;
@@ -294,8 +294,8 @@ static bool closes_within(const struct maker *m, uint32_t outer, uint32_t inner)
 }
 
 /*
- * Where the test of an inner loop goes on with the outer one, that has no closing line of its own, but the line on
- * which the inner one begins. Two ways to go round in one loop close where both of them end.
+ * If the test of an inner loop goes on with the outer one, that has no closing line of its own, but the line on which
+ * the inner one begins. Two ways to go round in one loop close where both of them end.
  */
 static bool has_lost_line(const struct maker *m, const struct kin *outer, const struct kin *inner)
 {

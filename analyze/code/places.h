@@ -7,7 +7,7 @@
 /* Makes the places; returns the place by loop number in `scratch`, and that of the routine. */
 uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, struct unit *unit,
                       const struct loop_context *context, struct arena *scratch, uint32_t *routine_place);
-/* What copies of one place in several routines have in common. */
+/* Shared by copies of one place in several routines. */
 struct source_key {
     uint32_t file, line, routine_line;
     uint32_t instance; /* number in module.instances; INTERN_NONE: of no template */

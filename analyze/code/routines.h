@@ -12,7 +12,7 @@ struct routine {
     uint64_t lo, hi;
     uint64_t lsda;    /* 0 = no landing pads */
     const char *name; /* as linked, mangled; NULL = none. Lives as long as the image */
-    bool is_cold;     /* the out-of-line part of another routine ("f.cold"); its owner is found when it is analysed */
+    bool is_cold;     /* the out-of-line part of another routine ("f.cold"). Its owner is found when it is analysed */
 };
 
 struct routines {

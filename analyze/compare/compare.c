@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How groups share the chance of a wrong word. */
+/* The shares of groups in the chance of a wrong word. */
 static const double group_part[GROUP_N] = {[GROUP_RUN_TIME] = COMPARE_OF_RUN_TIME,
                                            [GROUP_COMPUTING] = COMPARE_OF_COMPUTING,
                                            [GROUP_PROGRAM] = COMPARE_OF_PROGRAM,
@@ -60,7 +60,7 @@ static void row_add_row(const struct comparison *comparison, struct compare_row 
         to->kind_ns[k] += from->kind_ns[k];
 }
 
-/* As the last side has it; one whose routine was renamed has its old name beside it. */
+/* As the last side has it. One whose routine was renamed has its old name beside it. */
 static const char *name_of(struct comparison *comparison, const struct match_place *place)
 {
     const char *was = place->first->routine, *is = place->place->routine;
@@ -95,7 +95,7 @@ static enum compare_group group_of(const struct run_place *place)
 
 typedef VEC(struct compare_row) row_list;
 
-/* What is around a row, so many levels outwards; NULL beyond the outermost. */
+/* The row around a row, so many levels outwards; NULL beyond the outermost. */
 static const struct run_place *place_around(const struct match *match, uint32_t node, uint32_t level)
 {
     for (; level && node != TRACE_NONE; level--)
@@ -341,7 +341,7 @@ static int by_falling_share(const void *a, const void *b)
 }
 
 /* The run time is the length of the critical path: what lies on it is computing as everybody does, on average, and what
- * is more of it there, for which others wait; then what passes inside MPI, and the machine. */
+ * is more of it there, for which others wait. Then what passes inside MPI, and the machine. */
 static void make_shares(struct comparison *comparison, const uint32_t *row_of_node, const uint32_t *shown)
 {
     const struct match *match = &comparison->match;
@@ -562,8 +562,8 @@ double compare_difference(const struct fact *a, const struct fact *b, bool each_
     return largest;
 }
 
-/* Of a decision: how many iterations or ways it makes other, as often as both sides come to it. What is decided once at
- * the start is little of that, whatever follows. */
+/* Of a decision: how many iterations or ways it makes other, as often as both sides come to it. A decision taken once
+ * at the start is little of that, whatever follows. */
 static double executions_moved(const struct fact *before, const struct fact *after, uint32_t n_ranks)
 {
     double moved = 0;

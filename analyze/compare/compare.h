@@ -11,11 +11,11 @@
  * differ from those of the other, the change is certain.
  *
  * Times are tested from the top down (noise.h). The whole table says less or more with a chance of 5 % at most where
- * nothing has changed. The groups share that; within a group its sum is tested at half of its level, and its
- * causes, each with a weight, at the other half, so that what goes here and comes there is not lost. Where either says
- * that the group has changed, causes are tested with the whole level of the group, by weight (Bonferroni): no cause
- * that did not change then adds a chance of error beyond that of the group. Parts of a cause that has changed share its
- * level likewise.
+ * nothing has changed. The groups share that; within a group its sum is tested at half of its level, and its causes,
+ * each with a weight, at the other half, so that what goes here and comes there is not lost. If either says that the
+ * group has changed, causes are tested with the whole level of the group, by weight (Bonferroni). No cause that did not
+ * change then adds a chance of error beyond that of the group. Parts of a cause that has changed share its level
+ * likewise.
  */
 #pragma once
 #include "analyze/compare/match.h"
@@ -50,12 +50,12 @@ struct compare_row {
 /* A count that is the same in all runs of a side, and another on the other side. */
 struct compare_fact {
     const struct fact *before, *after; /* of the first run of each side; NULL: there is none, it is 0 */
-    bool is_decision;                  /* trips or ways for each time it came up; else it may follow from such */
+    bool is_decision;                  /* trips or ways for each time it came up. Else it may follow from such */
     double moved;                      /* to sort by: executions that a decision makes other, of all ranks */
     double size;                       /* then: relative change of what is told */
 };
 
-/* What a run time is made of; a mean of the runs of each side. Differences sum to that of the run times. */
+/* The parts of a run time. A mean of the runs of each side. Differences sum to that of the run times. */
 struct compare_share {
     uint32_t row; /* a cause's; TRACE_NONE for what is below */
     enum { SHARE_CAUSE, SHARE_OTHER_CODE, SHARE_MPI, SHARE_MACHINE } kind;

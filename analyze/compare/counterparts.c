@@ -11,7 +11,7 @@ struct entry {
     uint32_t index;
 };
 
-/* What is alike, by side and line. */
+/* Pairs of equal places, by side and line. */
 struct group {
     const struct candidate *candidates;
     struct entry *before, *after;
@@ -69,7 +69,7 @@ static int shift_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many pairs stand apart by the most frequent number; 0 when there is no pair. */
+/* Pairs that stand apart by the most frequent number; 0 when there is no pair. */
 static size_t usual_shift(const struct group *group, int64_t *shift)
 {
     VEC(int64_t) shifts = {0};
@@ -110,7 +110,7 @@ static void join_shifted(struct group *group, int64_t shift)
         }
 }
 
-/* How far the next one that has been found on this side of before[i] has moved. False when there is none. */
+/* The distance by which the next one found on this side of before[i] has moved. False when there is none. */
 static bool neighbour_shift(const struct group *group, size_t i, int step, int64_t *shift)
 {
     for (i += (size_t)step; i < group->n_before; i += (size_t)step) /* below 0 is beyond the end */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a change must not do: a limit on increases, for scripts. Times count only where they are more than scatter;
- * counts that are exact always do.
+ * A limit on increases, for scripts. Times count only where they are more than scatter; counts that are exact always
+ * do.
  */
 #pragma once
 #include "analyze/compare/compare.h"

@@ -6,10 +6,10 @@
  * builds) it is found by counterparts.h, for which code that makes nobody wait counts as well. Then nodes are the same
  * when their places and those around them are.
  *
- * What is one cause may differ from run to run. Each run names nodes; of two that contain each other the outer one, the
+ * One cause may differ from run to run. Each run names nodes; of two that contain each other the outer one, the
  * coarser, is the row when on some side at least half of what the side with most waiting there has was named so. So the
- * side with the waiting decides, and of two that have it the coarser one. What no such node is around is a row by
- * itself. Rows of one place, entered on several ways, are one unless runs have told them apart as causes.
+ * side with the waiting decides, and of two that have it the coarser one. A place without such a node around it is a
+ * row by itself. Rows of one place, entered on several ways, are one unless runs have told them apart as causes.
  */
 #pragma once
 #include "analyze/compare/run.h"
@@ -19,8 +19,8 @@ struct match_place {
     const struct run_place *place, *first; /* as the last side has it, and the first one */
 };
 
-/* What a node has in a run: waiting by kind, and the time in it of all ranks and of the rank with most. Of several
- * nodes the longest times add up, whichever rank has them: so long they take where ranks wait in between. */
+/* Sums of a node in a run: waiting by kind, and the time in it of all ranks and of the rank with most. Of several nodes
+ * the longest times add up, whichever rank has them: so long they take where ranks wait in between. */
 enum { MATCH_TIME = KIND_N, MATCH_LONGEST, MATCH_N };
 
 struct match_node {

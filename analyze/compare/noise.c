@@ -35,7 +35,7 @@ static struct moments moments_of(const struct noise_side *side, double scale)
     return moments;
 }
 
-/* How likely Student's t stays within +-t: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+/* The chance that Student's t stays within +-t: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
 static double student_within(double t, size_t freedom)
 {
     double angle = atan(t / sqrt((double)freedom)), square = cos(angle) * cos(angle);

@@ -4,7 +4,7 @@
  *
  * Waiting is skewed and has zeros, and its scatter grows with it. So it is compared as asinh(x / scale): like a
  * logarithm above the scale, linear below, where differences concern nobody. On that Student's test with one variance
- * for both sides: what is asked is whether both are of one kind, and then they have one. Where a side is a mixture (a
+ * for both sides: what is asked is whether both are of one kind, and then they have one. If a side is a mixture (a
  * loaded machine) the test says too little rather than too much; benchmarks/compare shows how it holds its level on
  * recorded runs.
  *
@@ -38,8 +38,8 @@ struct noise_test {
 double noise_mean(const double *values, size_t n);
 /* `level`: how small `chance` must be. The scale must not depend on which run is of which side. */
 struct noise_test noise_compare(struct noise_side before, struct noise_side after, double scale, double level);
-/* How many runs on each side would tell a difference like this one, or a doubling if that is more, four times out of
- * five; 0: more than a hundred. */
+/* The number of runs on each side that would show a difference like this one, or a doubling if that is more, four times
+ * out of five; 0: more than a hundred. */
 unsigned noise_runs_needed(const struct noise_test *test);
-/* What |t| exceeds with this chance. */
+/* The |t| that is exceeded with this chance. */
 double noise_student(double chance, size_t freedom);

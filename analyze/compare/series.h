@@ -6,11 +6,11 @@
  * of k: a run that the machine held up may be far off, and least squares would follow it. x is the number of ranks
  * where that differs, else the number on the command line that does, else the order of the runs, in which nothing
  * grows. POP's computation scaling is the time that all ranks compute, of the first point by that of another; in a weak
- * series, where the work grows with the ranks, by rank. What fits tells which of the two it is: the total stays nearer
- * to the first one's, or that of a rank does.
+ * series, where the work grows with the ranks, by rank. The fit shows which of the two it is: the total stays nearer to
+ * the first one's, or that of a rank does.
  *
  * A change is looked for in the order of runs. Each place between two runs divides them in two sides, and the one that
- * tells them apart best is a change when its chance is below the row's level by the number of places (Bonferroni); then
+ * tells them apart best is a change when its chance is below the row's level by the number of places (Bonferroni). Then
  * the same is asked of the runs before it, so that the first change is found. Two runs at least must have it: one that
  * is far off may be an accident of the machine. Levels are shared out over the rows as in compare.h. An exact count
  * changed at a run when it was one number in all before, and another from there on.

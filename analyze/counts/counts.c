@@ -168,7 +168,7 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
     return n;
 }
 
-/* The largest block of a line within a function or a copy of one inlined; then their sum, from one sorted array. */
+/* The largest block of a line within a function or a copy of one inlined. Then their sum, from one sorted array. */
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines)
 {
     size_t n = list_blocks(sum, NULL);

@@ -94,7 +94,7 @@ struct counts_bytes {
 struct counts_fault {
     uint32_t function;
 };
-/* How often each edge of a function was taken, and the function called. */
+/* Executions of each edge of a function, and of the function. */
 struct counts_flow {
     uint32_t function;
     size_t first_edge; /* of its edges, in edge_counts */
@@ -121,7 +121,7 @@ static inline void counts_result_release(struct counts_result *result)
     vec_release(&result->faults);
 }
 
-/* What one more of a counter, or of a frame in flight, adds to the executions of a block: solving is linear. */
+/* The executions of a block that one more of a counter, or of a frame in flight, adds: solving is linear. */
 struct counts_effect {
     uint32_t block;
     int64_t executions; /* never 0 */

@@ -52,7 +52,7 @@ static bool location_is_off(const struct coverage *coverage, uint32_t at)
     return rank < coverage->trace->n_ranks && coverage->is_off[rank];
 }
 
-/* What was counted while recording was off is left out. */
+/* Executions counted while recording was off are left out. */
 static void take_bins(struct coverage *coverage, struct coverage_location *location, bool is_off)
 {
     if (!location->values)

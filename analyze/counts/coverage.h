@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Exact counts of a whole run as executions by source line and rank, and the ways that conditions went. Counts are
- * summed over the run and over a rank's threads, without what ran while the program had switched recording off; calls
+ * summed over the run and over a rank's threads, without what ran while the program had switched recording off. Calls
  * in flight at a thread's last synchronisation are accounted for.
  */
 #pragma once
@@ -31,7 +31,7 @@ struct coverage_listing {
 /* Reads the trace's events; both are borrowed. Returns 0, or -1 after error() when nothing was counted; release in both
  * cases. */
 int coverage_read(struct coverage *coverage, struct trace *trace, struct code *code);
-/* Empty for a module without counts; its arena is the caller's to release. */
+/* Empty for a module without counts. Its arena is the caller's to release. */
 void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, struct coverage_listing *listing);
 /* The same of several runs, summed up: of each, what ran in that build of the module, a module of the first one. */
 void coverage_rank_of_all(struct coverage *runs, size_t n_runs, uint32_t rank, uint32_t module,

@@ -87,7 +87,7 @@ static struct counts *solve_module(struct executions *executions, uint32_t modul
 {
     if (!executions->has_points[module])
         return NULL;
-    /* What of the terms concerns one module. */
+    /* The terms of one module. */
     executions->bins.n = executions->frames.n = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t what = (uint32_t)terms[i].key;
@@ -377,8 +377,8 @@ static uint32_t depth_wanted(const struct counts_function *function, uint32_t bl
 }
 
 /*
- * A label stands where the block changes, so what follows is the block's up to the next one. That may be several basic
- * blocks: where code moved ahead of a loop stands right before it, the label is there, and the loop has none. But what
+ * A label stands where the block changes, so what follows is the block's up to the next one. Several basic blocks may
+ * hold it: if code moved ahead of a loop stands right before it, the label is there, and the loop has none. But what
  * lies in more loops than the block does is somebody else's.
  */
 static void add_piece(struct finding *finding, uint32_t i)
@@ -400,9 +400,9 @@ static void add_piece(struct finding *finding, uint32_t i)
 }
 
 /*
- * What lies as deep as the block does tells most. Deeper, it is a copy of it in a loop that the compiler made later:
- * the rarely run one of two copies of a loop goes round inside the way back from it. Less deep, it was moved out of its
- * loop. A label tells more than the way on from it, and of equals the one that stands before more instructions.
+ * Code as deep as the block says most. Deeper, it is a copy of it in a loop that the compiler made later: the rarely
+ * run one of two copies of a loop goes round inside the way back from it. Less deep, it was moved out of its loop. A
+ * label tells more than the way on from it, and of equals the one that stands before more instructions.
  */
 static bool tells_more(const struct counts_function *function, const struct part *part, const struct part *than)
 {
@@ -500,7 +500,7 @@ static void join_copies(struct spot *spots, struct map *first, uint32_t block, u
     spots[a < b ? b : a].copy = a < b ? a : b;
 }
 
-/* Loops that a compiler made several of, to use vectors in one, come from one inlining of their routine; those of two
+/* Loops that a compiler made several of, to use vectors in one, come from one inlining of their routine. Those of two
  * inlinings are copies of each other. */
 static void find_copies(struct finding *finding)
 {

@@ -8,8 +8,8 @@
  * stood at the end of an interval, -1 at the beginning).
  *
  * A place's executions are those of its most executed block: for a loop its iterations, for a routine its calls or
- * more. Blocks of inner loops belong to those. Where compilers made copies of a place (inlined here and there, out of
- * line elsewhere), each has its most executed block, and the executions add up.
+ * more. Blocks of inner loops belong to those. If compilers made copies of a place (inlined here and there, out of line
+ * elsewhere), each has its most executed block, and the executions add up.
  */
 #pragma once
 #include "analyze/code/code.h"
@@ -19,10 +19,10 @@
 #include "wrap/base/sparse.h"
 
 /*
- * Where in the code the counted blocks of a function are, and how many instructions each has there. Compilers move
- * instructions out of loops, never into them, so that a block may lie in several pieces: it is where its innermost
- * pieces are, and of several of those where the longest one is. What was moved out is not executed with the block. The
- * call of a block is never moved, so that it tells as well; and a loop without a label is the block's before it.
+ * The counted blocks of a function in the code, with the instructions of each. Compilers move instructions out of
+ * loops, never into them, so that a block may lie in several pieces: it is where its innermost pieces are, and of
+ * several of those where the longest one is. Code that was moved out is not executed with the block. The call of a
+ * block is never moved, so that it tells as well; and a loop without a label is the block's before it.
  */
 
 struct block_places {
@@ -42,12 +42,12 @@ struct block_calls {
 /* CODE_NONE for a block of which no code is left. */
 uint32_t block_place(struct block_places *places, struct code *code, uint32_t module,
                      const struct counts_function *function, uint32_t block);
-/* Two blocks of a function and a place with the same number belong to one copy of that place; the code of a routine
+/* Two blocks of a function and a place with the same number belong to one copy of that place. The code of a routine
  * that was inlined twice is there twice. */
 uint32_t block_copy(struct block_places *places, struct code *code, uint32_t module,
                     const struct counts_function *function, uint32_t block);
-/* How many instructions one execution of the block is, as far as they were left where it is. What it shares with others
- * is that one's which is executed the least. */
+/* Instructions of one execution of the block, as far as they were left where it is. Shared instructions belong to the
+ * block that is executed the least. */
 double block_instructions(struct block_places *places, struct code *code, uint32_t module,
                           const struct counts_function *function, uint32_t block);
 /* Of those that are known as places when a function is first asked about. */
@@ -81,7 +81,7 @@ uint32_t executions_block_place(struct executions *executions, uint32_t module, 
                                 uint32_t block);
 /* True when what was solved so far of this function's counters contradicts itself: of its blocks nothing is said. */
 bool executions_contradict(struct executions *executions, uint32_t module, const struct counts_function *function);
-/* How many instructions of it are there. */
+/* Instructions of it that are there. */
 double executions_block_length(struct executions *executions, uint32_t module, const struct counts_function *function,
                                uint32_t block);
 /* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
@@ -117,12 +117,12 @@ double executions_share_of_work(struct side late, struct side others, double cos
  * How much of each place an interval ran through, from its counts: the executions of the place's blocks, each weighed
  * with how many instructions it is.
  *
- * That is linear in the counters and in the frames in flight, so each of them is turned once into its factors by place;
- * an interval then costs one addition for each counter that changed, and no graph is solved. The sum over blocks says
+ * That is linear in the counters and in the frames in flight, so each of them is turned once into its factors by place.
+ * An interval then costs one addition for each counter that changed, and no graph is solved. The sum over blocks says
  * more than the number of iterations where a loop has branches.
  */
 
-/* What one more of a counter, or one more frame in flight, adds to places. */
+/* The places that one more of a counter, or one more frame in flight, adds to. */
 struct work_form {
     bool is_known;
     struct term *at; /* place, instructions or so; in the arena */

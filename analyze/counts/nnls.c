@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lawson and Hanson's active sets on the normal equations. Columns are scaled to unit length first, since one step may
- * run a billion times and another once. A step enters the passive set when its cost wants to grow; the passive set is
- * solved by Cholesky's factorisation; a step whose cost would turn negative leaves. A column that depends on those
+ * run a billion times and another once. A step enters the passive set when its cost wants to grow. The passive set is
+ * solved by Cholesky's factorisation. A step whose cost would turn negative leaves. A column that depends on those
  * already in (a pivot near zero) stays out of the factorisation: its cost is then carried by the others.
  */
 #include "analyze/counts/nnls.h"
@@ -196,7 +196,7 @@ static void solve_passive(struct fit *w)
     }
 }
 
-/* How much the sum of squares falls when the cost grows. */
+/* The fall of the sum of squares when the cost grows. */
 static double pull(const struct fit *w, uint32_t step)
 {
     const double *row = w->gram + (size_t)step * w->n;

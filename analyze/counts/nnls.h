@@ -7,7 +7,7 @@
  *     cost >= 0.
  *
  * Rows are added one at a time and not kept: memory is n^2 numbers for n steps. Counts that always change together
- * leave their costs open; there the prior (a cost from samples) decides, and where there is none, they share.
+ * leave their costs open. There the prior (a cost from samples) decides, and where there is none, they share.
  */
 #pragma once
 #include "wrap/base/containers.h"
@@ -35,7 +35,7 @@ void nnls_init(struct nnls *problem, struct arena *arena, uint32_t n);
 void nnls_widen(struct nnls *problem, struct arena *arena, uint32_t n);
 /* Adds all that was added to a problem of the same n. */
 void nnls_join(struct nnls *problem, const struct nnls *other);
-/* Adds all that was added to another problem, whose steps are those from `at` on here; its weights are multiplied. */
+/* Adds all that was added to another problem, whose steps are those from `at` on here. Its weights are multiplied. */
 void nnls_join_at(struct nnls *problem, uint32_t at, const struct nnls *other, double weight);
 /* One interval: n_entries steps with their executions (each step at most once), and its length without time off the
  * CPU. weight: 1 / variance of the length, up to a common factor. */
@@ -50,5 +50,5 @@ struct nnls nnls_copy(const struct nnls *problem, struct arena *arena);
 /* Sum over what was added of weight (length - sum of count_j cost_j)^2, for these costs. */
 double nnls_scatter(const struct nnls *problem, const struct nnls_cost *costs);
 /* Fills in costs[n] (active sets after Lawson and Hanson, on the normal equations). Returns false when it ran out of
- * rounds; the costs are then non-negative, but not the best. */
+ * rounds. The costs are then non-negative, but not the best. */
 bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs);

@@ -107,7 +107,7 @@ static void add_row(struct counts_result *result, uint32_t f, uint32_t block, ui
         *vec_push(&result->rows) = (struct counts_row){f, block, executions};
 }
 
-/* From edge_counts: a block is executed as often as it is entered; the root, as often as the function is called. */
+/* From edge_counts: a block is executed as often as it is entered. The root, as often as the function is called. */
 static int64_t entries_of(const struct counts *counts, uint32_t f, uint32_t block, int64_t calls)
 {
     const struct cfg *cfg = &counts->functions[f].cfg;

@@ -45,7 +45,7 @@ static bool split_record(const unsigned char *at, struct record *record)
     return true;
 }
 
-/* Edges within the graph, counters within the function, lines in the order of their blocks; the allocation points'
+/* Edges within the graph, counters within the function, lines in the order of their blocks. The allocation points'
  * counters are the function's last ones, in order. */
 static bool is_sound(const struct record *record)
 {

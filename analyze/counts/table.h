@@ -4,7 +4,7 @@
 #include "analyze/counts/counts.h"
 #include "wrap/flow/knuth.h"
 
-/* Where calls return to. */
+/* Addresses that calls return to. */
 struct counts_return {
     uint64_t address;
     uint32_t function, block;

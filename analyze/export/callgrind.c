@@ -4,7 +4,7 @@
  * ranks that it is blamed for, and how often it was executed (of programs that were built to count), ranks and runs
  * added up.
  *
- * Time and blame come with call stacks: a level of a stack is a call, which costs what is below it; a call that
+ * Time and blame come with call stacks: a level of a stack is a call, which costs what is below it. A call that
  * recursion passes again counts once a stack. All calls of one routine from a line are one record, with the number that
  * is known: that of the profile's arc, told at the line with the most time.
  */

@@ -3,10 +3,10 @@
  * A run for Perfetto and chrome://tracing: JSON of trace events, one a line, in the order of time.
  *
  * A rank is a process with two tracks a thread. On the first, what it did: code (by the cause that acts in it, where
- * one does), waits, transfer, off the CPU; an arrow leads from what released a wait to its end. On the second its
+ * one does), waits, transfer, off the CPU. An arrow leads from what released a wait to its end. On the second its
  * calls. One more process has a counter a cause: how many ranks are in it at a time.
  *
- * States come from the timeline, which is bounded; calls from the events, which are read once more. Streams are merged
+ * States come from the timeline, which is bounded. Calls from the events, which are read once more. Streams are merged
  * by time, so that nothing but the timeline and the open calls is held.
  */
 #include "analyze/export/export.h"
@@ -20,7 +20,7 @@
 /* Counters: so many values over the run, of so many causes. */
 enum { BINS = 1000, CAUSES_COUNTED = 32 };
 
-/* What a call said of itself while it was open. */
+/* Facts that a call said of itself while it was open. */
 struct open_calls {
     uint32_t depth;
     uint64_t bytes;
@@ -93,7 +93,7 @@ static uint32_t causes_pid(const struct chrome *chrome)
     return rank_pid(chrome->analysis->trace->n_ranks);
 }
 
-/* What the location did; its calls have the next number. */
+/* The location's doing; its calls have the next number. */
 static uint32_t state_track(uint32_t location)
 {
     return 2 * location + 1;
@@ -155,7 +155,7 @@ static const char *site_name(struct chrome *chrome, uint32_t site)
     return chrome->site_names[site];
 }
 
-/* What most of a cell is; NULL when nothing is known of it. */
+/* The largest part of a cell; NULL when nothing is known of it. */
 static const struct timeline_part *main_part(const struct timeline_cell *cell, const struct timeline_part *parts)
 {
     const struct timeline_part *most = cell->n_parts ? parts : NULL;
@@ -173,7 +173,7 @@ static const char *cell_name(struct chrome *chrome, const struct timeline_cell *
     return is_waiting && cell->site != TRACE_NONE ? site_name(chrome, cell->site) : kind_name(chrome, most->kind);
 }
 
-/* The beginning of a cell, named by what most of it is; all parts stand in its arguments. Its end is an event of its
+/* The beginning of a cell, named by what most of it is. All parts stand in its arguments. Its end is an event of its
  * own: who adds a duration to a time in floating point may come out behind the beginning of the next cell. */
 static void write_cell(struct chrome *chrome, uint32_t row, const struct timeline_cell *cell, uint64_t begin_ns,
                        const struct timeline_part *parts)
@@ -262,7 +262,7 @@ static uint64_t bin_begin(const struct chrome *chrome, uint32_t bin)
     return trace->start_ns + (uint64_t)((double)(trace->end_ns - trace->start_ns) * bin / BINS);
 }
 
-/* What changed since the bin before. */
+/* Changes since the bin before. */
 static void write_counters(struct chrome *chrome, uint32_t bin)
 {
     for (uint32_t cause = 0; cause < chrome->n_causes; cause++) {
@@ -296,7 +296,7 @@ static void write_state(struct chrome *chrome, enum stream stream, uint32_t row,
         event_begin(chrome, 'E', rank_pid(chrome->analysis->trace->locations[row].rank), state_track(row), now_ns);
         const struct timeline_part *parts = at->parts.at + chrome->part[row];
         fprintf(chrome->out, ",\"name\":%s}", cell_name(chrome, cell, main_part(cell, parts)));
-        /* Where clocks disagree a cell may lie behind the one before. */
+        /* If clocks disagree a cell may lie behind the one before. */
         do
             chrome->part[row] += at->cells.at[chrome->cell[row]++].n_parts;
         while (chrome->cell[row] < at->cells.n && at->cells.at[chrome->cell[row]].end_ns <= now_ns);

@@ -19,7 +19,7 @@ int export_coverage(FILE *out, const struct coverage_run *runs, size_t n_runs, b
 /*
  * One table of the report as CSV: a header line, then a line a row. A table is a list of docs/json.md, named by the way
  * to it ("causes", "sites.classes"), or by a short name (export_csv_tables). Columns are the fields of its items that
- * hold one value each; a list of values is one cell, divided by blanks; a list of objects is a table of its own. A row
+ * hold one value each. A list of values is one cell, divided by blanks. A list of objects is a table of its own. A row
  * of a list within a list begins with what identifies the items that it belongs to. Rows of several runs stand below
  * each other, with the run's name before them.
  */

@@ -24,7 +24,7 @@ static const char *level_text(struct arena *arena, const char *name)
     return text;
 }
 
-/* The cause. Where its callers stand before it, they are not told again. */
+/* The cause. If its callers stand before it, they are not written again. */
 static const char *leaf_text(const struct label_book *book, uint32_t number)
 {
     const struct step *step = &book->analysis->steps[number];

@@ -44,7 +44,7 @@ static void put_cell(struct encoder *encoder, const struct timeline_cell *cell, 
     }
 }
 
-/* How many cells were written: gaps are cells as well, and what lies behind the cell after it (clocks disagree) has no
+/* The number of cells written: gaps are cells as well, and what lies behind the cell after it (clocks disagree) has no
  * room. */
 static int put_row(struct encoder *encoder, const struct timeline_row *row)
 {

@@ -7,7 +7,7 @@
  * then
  *
  * The first one's message comes in by stdin and goes out by the others' stdout. These say by a byte that they have
- * acted on it; when all have, the program ends everywhere.
+ * acted on it. When all have, the program ends everywhere.
  *
  * MPI_Init returns when all processes have come to it, or never. A process that goes before that without a word is a
  * failure to mpirun, which then ends the others. MPI has no such word, but the library below it has, by which MPI talks

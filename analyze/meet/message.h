@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the first of a launcher's processes tells the others. */
+/* The first of a launcher's processes sends this to the others. */
 #pragma once
 
 struct meet_message {

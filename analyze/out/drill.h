@@ -26,5 +26,5 @@ uint32_t drill_n_shown(const struct drill *drill, uint32_t n, uint32_t most);
 void drill_say_more(struct drill *drill, size_t indent, uint32_t n_left, const char *one, const char *many);
 /* The site's classes with their steps, the largest first; `at`: only those in which a cause has a part. */
 void drill_classes(struct drill *drill, const struct wait_site *site, const struct cause_site *at);
-/* What is moved at a call, and with whom. */
+/* The messages of a call, and their partners. */
 void drill_exchange(struct drill *drill, const struct site_exchange *exchange);

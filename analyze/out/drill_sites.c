@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is shown of each list unless everything is asked for. */
+/* The items of each list that are shown unless everything is asked for. */
 enum { RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
 
 void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
@@ -191,7 +191,7 @@ void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
 
 /* One site. */
 
-/* Who waits there, in the order of ranks: all where they are few, else those that wait for longest. */
+/* The ranks that wait there, in order: all if they are few, else those that wait for longest. */
 static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
 {
     uint32_t n_ranks = site->rank_waiting_ns ? drill->analysis->trace->n_ranks : 0, n = 0;

@@ -15,7 +15,7 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
 /* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be
  * thought idle; NULL. In the arena of the book. */
 const char *explain_instead(const struct label_book *book, const struct cause *cause);
-/* What to do next about it, or which command tells more. In the arena, or static. */
+/* The next step for the user, or the command that shows more. In the arena, or static. */
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
 /* True where ranks lose more to transfers than by waiting for what the program does; and what to do next about it. */
 bool transfers_have_most(const struct analysis *analysis);

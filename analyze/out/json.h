@@ -30,5 +30,5 @@ int json_write(FILE *out, json_t *object);
 
 /* Text from a recorded program as JSON. */
 
-/* A new reference; null for NULL. What is no UTF-8, which jansson refuses, comes escaped. */
+/* A new reference; null for NULL. Bytes that are no UTF-8, which jansson refuses, come escaped. */
 json_t *json_text(const char *text);

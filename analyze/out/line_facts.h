@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of the lines of a source file beside blame: time, executions by rank, ways behind conditions, loops. */
+/* Facts about the lines of a source file beside blame: time, executions by rank, ways behind conditions, loops. */
 #pragma once
 #include "analyze/counts/coverage.h"
 #include "analyze/result/result.h"

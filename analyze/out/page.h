@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of text for a terminal of a given width. Everything put on a page is escaped (text_escape); only page_end
+ * Lines of text for a terminal of a given width. Everything put on a page is escaped (text_escape). Only page_end
  * begins a new line.
  */
 #pragma once
@@ -34,7 +34,7 @@ struct look {
     enum drawing drawing; /* bars and the like: no terminal, or what its locale can show */
 };
 
-/* What empties a terminal before the same is printed anew; "" where it is none. */
+/* Codes that empty a terminal before the same is printed anew; "" if it is none. */
 const char *style_clear(const struct look *look);
 /* A bar for a share in [0, 1] of so many columns; "" where nothing is drawn. */
 const char *style_bar(struct arena *arena, const struct look *look, double share, size_t columns);
@@ -70,9 +70,9 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
 
 /*
  * A table: columns are data, and whoever prints it puts the cells in first, row by row, because all of them decide the
- * widths. Where the table would be wider than the page, what is drawn is left out (PAGE_DRAWN), and then the widest
- * column of text gives way: it is cut, or goes on below the row (PAGE_WRAP). A column in which no cell says anything is
- * left out.
+ * widths. If the table would be wider than the page, drawn columns are left out (PAGE_DRAWN). Then the widest column
+ * of text gives way: it is cut, or goes on below the row (PAGE_WRAP). A column in which no cell says anything is left
+ * out.
  *     struct page_table table = {.columns = columns, .n_columns = 2};
  *     for (...) { page_cell(&table, "%s", name); page_cell(&table, "%u", n); }
  *     page_table(&page, &table);
@@ -109,7 +109,7 @@ size_t text_columns(const char *escaped);
 /* What of *escaped goes on a line of that many columns, broken at a blank, or behind a comma or "::", or
  * anywhere; *escaped moves on to what is left. */
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
-/* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
+/* An escaped text cut to that many columns, the cut marked by "...". The text itself when it fits. */
 const char *text_cut(struct arena *arena, const char *escaped, size_t columns);
 /* The same, cut in its middle: of a call path both ends tell most, and it is cut between calls if possible. */
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns);

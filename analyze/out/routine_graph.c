@@ -167,7 +167,7 @@ static void print_routine(struct graph *graph, uint32_t number)
     print_arcs(graph, number, false);
 }
 
-/* Who calls it from outside, then its members, those with most time first. */
+/* Its callers from outside, then its members, those with most time first. */
 static void print_cycle(struct graph *graph, uint32_t cycle)
 {
     const struct profile *profile = graph->profile;

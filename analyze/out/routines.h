@@ -6,7 +6,7 @@
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
 
-/* What is shown of each list unless everything is asked for: about two screens in all. */
+/* The items of each list that are shown unless everything is asked for: about two screens in all. */
 enum { ROUTINES_SHOWN = 20, ENTRIES_SHOWN = 8, NAMESAKES_SHOWN = 3, ARCS_SHOWN = 15, ENTRY_ARCS_SHOWN = 4 };
 
 enum routines_order { ROUTINES_BY_TOTAL, ROUTINES_BY_SELF, ROUTINES_BY_CALLS, ROUTINES_BY_NAME };
@@ -14,7 +14,7 @@ struct routines_options {
     struct report_options text; /* n_top: routines shown, 0 = all, with all their callers and callees */
     enum routines_order order;
     const char *match;         /* only routines whose names contain it; NULL = all */
-    const char *below, *above; /* only those that this routine calls, directly or not; only those that lead to it */
+    const char *below, *above; /* only those that this routine calls, directly or not. Only those that lead to it */
 };
 
 /* profile: analysis->profile, analysis->blame_profile or one of bytes. Both return 0, or -1 after error() when options
@@ -30,7 +30,7 @@ int report_routine_graph(FILE *out, const struct analysis *analysis, const struc
 int report_routine(FILE *out, const struct analysis *analysis, const struct profile *profile, const char *name,
                    const struct routines_options *options);
 
-/* What list and graph share. */
+/* Shared by list and graph. */
 
 struct routine_row {
     uint32_t number;
@@ -50,7 +50,7 @@ size_t routines_n_shown(const struct routines_options *options, size_t n, size_t
 /* A time, or bytes; "-" for none. */
 const char *routines_amount(struct arena *arena, const struct profile *profile, double ns);
 const char *routines_share(struct arena *arena, const struct profile *profile, double ns);
-/* What the profile is of, and how much there is of it. */
+/* The subject of the profile, and its size. */
 void routines_print_head(struct page *page, const struct analysis *analysis, const struct profile *profile);
 /* Which routines were never called, as far as that is known. */
 void routines_print_uncalled(struct page *page, const struct label_book *book);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where memory was allocated: the table of `report --by space`. */
+/* The places of allocation: the table of `report --by space`. */
 #pragma once
 #include "analyze/out/report.h"
 

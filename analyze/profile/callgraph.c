@@ -14,7 +14,7 @@ enum { UNSEEN = 0 };
 struct search {
     const struct callgraph *graph;
     uint32_t *first_arc, *arc; /* arcs by caller: arc[first_arc[i]] .. arc[first_arc[i + 1] - 1] */
-    uint32_t *order, *low;     /* by node: when it was met, from 1; the earliest it leads back to */
+    uint32_t *order, *low;     /* by node: when it was met, from 1. The earliest it leads back to */
     uint32_t *next;            /* by node: the arc to be looked at next */
     uint32_t *component;       /* by node; UINT32_MAX while it is open */
     uint32_t *open, n_open;    /* nodes whose component is not complete */
@@ -101,7 +101,7 @@ static struct search search_components(const struct callgraph *graph, struct are
     return search;
 }
 
-/* What components hand up to each other. */
+/* Sums that components hand up to each other. */
 struct handing {
     struct callgraph *graph;
     const struct search *search;

@@ -3,7 +3,7 @@
  * gprof's recurrence (Graham, Kessler, McKusick 1982): the time of a routine with all that it calls,
  *     T_i = S_i + sum over callees j of T_j C_ij / C_j,
  * where C_ij is how often i called j and C_j how often j was called at all, also from where nobody knows. Routines that
- * call each other in a circle are one cycle, which has one total; calls within it, and of a routine to itself, pass
+ * call each other in a circle are one cycle, which has one total. Calls within it, and of a routine to itself, pass
  * nothing on. Time is conserved: what nobody known called, and what is left over for callers that are not known, sums
  * to all self time.
  *

@@ -374,7 +374,7 @@ static void settle_all(struct space *space)
     while (is_changed) {
         is_changed = false;
         for (uint32_t i = 0; i < space->routines.n; i++) {
-            /* What it asks others for has to be known. */
+            /* Only known questions go to others. */
             bool is_ready = !space->routines.at[i].is_settled;
             for (uint32_t k = space->routines.at[i].points; k != NONE; k = space->points.at[k].next)
                 is_ready &= !space->points.at[k].is_asked;

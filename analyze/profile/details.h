@@ -31,9 +31,9 @@ void file_use_add_to_causes(const struct file_use *use, struct sites *sites, str
 void file_use_release(struct file_use *use);
 
 /*
- * How many threads of a process share a cause. The same work takes twice as long when half as many threads do it, and
- * that is neither more work nor slower work. Samples of all threads of a process in a place, over the time that the
- * process spent there, tell how many ran it at a time.
+ * Threads of a process that share a cause. The same work takes twice as long when half as many threads do it, and that
+ * is neither more work nor slower work. Samples of all threads of a process in a place, over the time that the process
+ * spent there, tell how many ran it at a time.
  */
 
 /* Of a place in which all threads of a process were sampled for so long, n_at_once of which can be on a CPU at once,
@@ -45,7 +45,7 @@ double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_o
 void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*
- * Causes whose time passes inside a library that no counters are in. What such a library does more of each time looks
+ * Causes whose time passes inside a library that no counters are in. More work of such a library in each call looks
  * like work that is dearer: a matrix product of larger matrices is called as often.
  */
 

@@ -16,7 +16,7 @@ void traffic_feed(struct traffic *traffic, const struct trace *trace, const stru
          is_sent = is_message || event->kind == EV_COLL_END || event->kind == EV_ICOLL_DONE || event->kind == EV_RMA;
     if ((!is_call && !is_sent) || !lane->depth || lane->is_off)
         return;
-    /* How often it is asked whether something has come depends on when it comes. */
+    /* The number of polls depends on when something comes. */
     enum ww_class class = trace->regions[lane->region].class;
     if (class == WW_TEST || class == WW_IPROBE)
         return;
@@ -52,7 +52,7 @@ struct gathering_facts {
     uint32_t rank;
 };
 
-/* What is one fact, wherever the compiler has put its code. */
+/* One fact, wherever the compiler has put its code. */
 struct fact_key {
     uint32_t kind, file, routine; /* texts */
     uint32_t line_first, line_last, line_to, number;

@@ -128,7 +128,7 @@ static void flows_read(struct flows *flows, const struct analysis *analysis, con
     if (cause->n_others || cause->n_late < cause->n_ranks)
         add_ranks(flows, analysis->trace->n_ranks, measures, cause, sides);
     else {
-        /* Where everybody is late at times: whoever is, over the classes that the cause has a part in. */
+        /* Late ranks if all ranks are late at times: over the classes that the cause has a part in. */
         flows->is_pieces = true;
         flows->n_processes[LATE] = flows->n_processes[OTHERS] = 1;
         for (uint32_t i = 0; i < cause->n_sites; i++) {
@@ -600,7 +600,7 @@ static int by_place(const void *a, const void *b)
     return (left->worth < right->worth) - (left->worth > right->worth);
 }
 
-/* The outermost that is worth half of the difference; else the one that is worth most; NULL when that is little. */
+/* The outermost that is worth half of the difference. Else the one that is worth most; NULL when that is little. */
 static const struct decision *choose(decisions *found, double difference)
 {
     const struct decision *most = NULL;
@@ -615,7 +615,7 @@ static const struct decision *choose(decisions *found, double difference)
     return most && most->worth >= PARTING_WORTH * difference ? most : NULL;
 }
 
-/* What of a rank's bins concerns one function: its counters and the calls in flight. */
+/* The part of a rank's bins for one function: its counters and the calls in flight. */
 static void bins_of_function(const struct analysis *analysis, const struct flow_routine *routine,
                              const struct sparse *bins, uint32_t rank, struct sparse *out)
 {
@@ -767,7 +767,7 @@ static bool find_caller(struct parting_search *search, struct region *region)
     return most > 0;
 }
 
-/* What is the same for each entry is entered more often: by the loop around it, its routine, its caller. */
+/* The same work for each entry means more entries: by the loop around it, its routine, its caller. */
 static void find_around(struct parting_search *search, struct region region, struct cause *cause)
 {
     /* From now on nothing but the work in this region counts. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stacks become routines and arcs; then every rank's graph is solved and added up. Keys of sparse vectors are
+ * Stacks become routines and arcs. Then every rank's graph is solved and added up. Keys of sparse vectors are
  * key_pair(rank, routine or arc).
  */
 #include "analyze/profile/profile.h"
@@ -364,7 +364,7 @@ static void fill(const struct sparse *vector, size_t *at, uint32_t rank, double 
         out[(uint32_t)vector->at[*at].key] = vector->at[*at].ns;
 }
 
-/* Where each vector's next rank begins. */
+/* The next rank's begin in each vector. */
 struct cursors {
     size_t self, through, top, calls, executed, by_pointer, recursive;
 };
@@ -496,7 +496,7 @@ static int uncalled_compare(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Of a routine that stands in the profile a copy ran, inlined; where counts contradict each other nobody can tell. */
+/* Of a routine that stands in the profile a copy ran, inlined. Where counts contradict each other nobody can tell. */
 static void add_uncalled(struct builder *builder, struct profile *profile)
 {
     struct executions *executions = builder->input->executions;

@@ -3,7 +3,7 @@
  * The routine profile: gprof's recurrence (callgraph.h) over what was recorded.
  *
  * Self times are sampled weights, and the durations of MPI calls. A routine's time is shared among its callers by the
- * sampled time that ran through each of them, so that totals are those of the stacks; a routine with too few samples
+ * sampled time that ran through each of them, so that totals are those of the stacks. A routine with too few samples
  * for that, whose module was built to count and whose callers are all known, shares it by exact numbers of calls, which
  * takes every call to cost the same. The recurrence is solved rank by rank, because ranks are what differs.
  */
@@ -20,8 +20,8 @@ struct profile_input {
     const struct survey *survey; /* finished */
     struct executions *executions;
     const struct sparse *bins; /* packed, of the whole run, by atom_key(rank, counter) */
-    /* NULL: a profile of time. Else by atom_key(rank, step), packed: what each step is blamed for (measures_blame);
-     * samples then weigh that instead of what they lasted. What the machine is blamed for falls to no routine. */
+    /* NULL: a profile of time. Else by atom_key(rank, step), packed: what each step is blamed for (measures_blame).
+     * Samples then weigh that instead of what they lasted. The machine's blame falls to no routine. */
     const struct sparse *blame;
     struct sites *sites;
 };

@@ -140,7 +140,7 @@ static void path_add_frame(struct call_path *path, const struct sites *sites, st
 }
 
 /* From `context` outwards. What is inside `site`, where that is another one, is shown only where it tells paths apart,
- * as are frames of run-time libraries and without a name, and those around main(); all are only read when asked for. */
+ * as are frames of run-time libraries and without a name, and those around main(). All are only read when asked for. */
 static void path_read(struct call_path *path, const struct sites *sites, struct arena *arena, uint32_t context,
                       uint32_t site, bool wants_all)
 {
@@ -205,7 +205,7 @@ static const char *part_text(const struct sites *sites, struct arena *arena, con
 
 /*
  * "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. Code without
- * names is told at the inner end only: "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a"; a
+ * names is told at the inner end only: "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a". A
  * library is named once for all routines that follow each other.
  */
 static const char *path_text(const struct sites *sites, struct arena *arena, const struct call_path *path)
@@ -243,8 +243,8 @@ static const char *wrapper_text(const struct sites *sites, struct arena *arena, 
                                                      : module_address(sites, arena, module, spot.routine_address);
 }
 
-/* What is called there, "pdsyevr_()", if it is not MPI itself: a run-time library, which calls MPI. Where the call has
- * a line, that says it, and may have other calls. NULL = nothing to say. */
+/* What is called there, "pdsyevr_()", if it is not MPI itself: a run-time library, which calls MPI. If the call has a
+ * line, that says it, and may have other calls. NULL = nothing to say. */
 static const char *library_call(const struct sites *sites, struct arena *arena, uint32_t context, const char *mpi)
 {
     const struct context *at = sites_context_at(sites, context);
@@ -416,7 +416,7 @@ void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t 
     arena_release(&scratch);
 }
 
-/* Where no name is known of the code that calls MPI, the first one outwards says most. */
+/* If no name is known of the code that calls MPI, the first one outwards says most. */
 static const char *nameless_text(const struct sites *sites, struct arena *arena, const struct call_path *path)
 {
     const char *text = "", *below = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What steps and sites are called. Texts live in the arena, the trace or the code model. */
+/* Names of steps and sites. Texts live in the arena, the trace or the code model. */
 #pragma once
 #include "analyze/result/result.h"
 #include "analyze/steps/sites.h"
@@ -25,8 +25,8 @@ void told_release(struct told *told);
 
 /* The steps of the result, all that there are so far, and the files of steps and sites. */
 void names_steps(struct sites *sites, struct analysis *analysis);
-/* Fills the call, its source line and its call path of each site of the result, given which site of the trace each is;
- * the numbers are left alone. No two places have the same text: where paths would read the same, the routines at which
+/* Fills the call, its source line and its call path of each site of the result, given which site of the trace each is.
+ * The numbers are left alone. No two places have the same text: where paths would read the same, the routines at which
  * they part are shown as well. */
 void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t *of);
 /* One site, whatever others are called. */
@@ -35,6 +35,6 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site);
 /* What is left to say of code without a name: "routine 12 of libfoo.so", inside it "routine 12+0x1c of libfoo.so", or
  * without its library, where that is named already, "routine 12+0x1c". The number is that of the code model, the same
- * in all outputs and in every run of a build. Where no routine is known: "libfoo.so+0x1a40", "+0x1a40". */
+ * in all outputs and in every run of a build. Names without a known routine: "libfoo.so+0x1a40", "+0x1a40". */
 const char *names_nameless(struct code *code, const struct trace *trace, struct arena *arena,
                            const struct trace_frame *at, bool with_library);

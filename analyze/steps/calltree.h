@@ -57,8 +57,8 @@ static inline void survey_feed(struct survey *survey, const struct lane *lane, e
 }
 /* After the last event: entries stand by rank, then frame. */
 void survey_finish(struct survey *survey);
-/* Where the counts of threads that never call MPI may be missing, places where such threads were seen are not counted
- * at all. */
+/* If the counts of threads that never call MPI may be missing, places where such threads were seen are not counted at
+ * all. */
 void survey_leave_out_workers(const struct survey *survey, struct sites *sites, struct executions *executions);
 /* s, where times T that samples add up to have the variance s T: by their weights, of which the largest err most. 0 =
  * there are no samples. */
@@ -74,7 +74,7 @@ struct calltree_node {
     uint32_t frame;  /* the first that led into it: a call in its caller, or inside it in its own routine; TRACE_NONE */
 };
 
-/* Where a stack has led so far, on the way inwards. */
+/* The way of a stack so far, inwards. */
 struct calltree_way {
     uint32_t node; /* TRACE_NONE */
     uint32_t line; /* of the next call, */
@@ -96,7 +96,7 @@ struct calltree {
 uint32_t calltree_call_line(const struct calltree *tree, uint32_t node);
 
 /*
- * Where in the tree of loops and calls what a process did belongs. A step names a place and the loop around its call;
+ * The place of a process's doing in the tree of loops and calls. A step names a place and the loop around its call;
  * which activations of it ran is known from the stacks of the samples in it: its time on a process is shared out over
  * them as the samples were, on that process or, where it has none, on all. Its blame falls to those in which the
  * process spends more than the others do, by how much more, as far as samples tell. Of calls of MPI, of the start of
@@ -128,12 +128,12 @@ void placing_release(struct placing *placing);
 struct placings placing_of(struct placing *placing, uint32_t rank, uint32_t step);
 
 /*
- * Where ranks part on their way to two nodes of the tree.
+ * The point where ranks part on their way to two nodes of the tree.
  *
- * Who comes to an address in a routine has come through every basic block that all ways to it lead through. The last
- * such block of two addresses is taken. Where some ranks are seen in the routine, but never behind that block, they
- * have gone another way before it: one decision keeps them from both, whichever it is. So what other ranks do there,
- * they do for one reason. Machine code, the stacks of samples and those of MPI calls tell it, without counts.
+ * A way to an address in a routine leads through every basic block that all ways to it lead through. The last such
+ * block of two addresses is taken. Where some ranks are seen in the routine, but never behind that block, they have
+ * gone another way before it: one decision keeps them from both, whichever it is. So what other ranks do there, they do
+ * for one reason. Machine code, the stacks of samples and those of MPI calls tell it, without counts.
  *
  * Cost: one pass over the recorded frames and the survey for each such block.
  */

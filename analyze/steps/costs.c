@@ -295,14 +295,14 @@ static struct sampled column_sampled(const struct cost_evidence *evidence, uint3
                             .per_ns = evidence->columns[column].work * evidence->n_samples / evidence->counted_ns};
 }
 
-/* What is known of a column's cost beside the lengths. */
+/* Knowledge of a column's cost beside the lengths. */
 struct prior {
     uint32_t column;
     double cost, variance;
 };
 
 /*
- * What samples alone say of a column's cost. A unit of work costs the same everywhere, as an exponential distribution,
+ * The samples' word alone on a column's cost. A unit of work costs the same everywhere, as an exponential distribution,
  * and n samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance. Work
  * that calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
  * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
@@ -337,13 +337,13 @@ static bool is_told(const struct rank_costs *rank, uint32_t column)
            rank->own.columns[column].work > 0;
 }
 
-/* How far a cost may be off what it is on the others. */
+/* The difference of a cost from that on the others. */
 static double others_apart(const struct costs *costs, const struct rank_costs *rank, uint32_t column)
 {
     return fmax(costs->across_ranks * rank->others[column].cost_ns, rank->differs[column]);
 }
 
-/* What the other processes say of a column that they tell of. */
+/* The word of the other processes on a column. */
 static struct prior prior_of_others(const struct costs *costs, const struct rank_costs *rank, uint32_t column)
 {
     const struct nnls_cost *others = &rank->others[column];
@@ -351,7 +351,7 @@ static struct prior prior_of_others(const struct costs *costs, const struct rank
                           pow(others_apart(costs, rank, column), 2) + pow(others->error_ns, 2)};
 }
 
-/* What samples of a process say; where the others' word counts, beside that. */
+/* What samples of a process say. Where the others' word counts, beside that. */
 static uint32_t priors_of_rank(const struct costs *costs, const struct rank_costs *rank, bool is_beside_others,
                                struct prior *priors)
 {
@@ -566,8 +566,8 @@ static double worst_contradiction(const struct costs *costs, const struct rank_c
 
 /*
  * Places that cost something else on a process than on the others are found from the worst on, those half as far off
- * with it: they spoil what the others are told, and what is left for other places of the process. Where it is not
- * decided which place of a process it is, all are that may be; samples then tell. Returns false when none is left.
+ * with it: they spoil what the others are told, and what is left for other places of the process. If it is not decided
+ * which place of a process it is, all are that may be; samples then decide. Returns false when none is left.
  */
 static bool differences_find(struct costs *costs)
 {
@@ -784,7 +784,7 @@ static const struct step_key *line_of_place(const struct costs *costs, const str
     return line && line->module == place->module && line->routine_address == place->routine_address ? key : NULL;
 }
 
-/* Who calls a place is told by a process's own samples. At which line of its routine the work is done is not: there a
+/* A process's own samples show the callers of a place. At which line of its routine the work is done is not: there a
  * process that is slower is sampled more. Each execution of a line is as much of the work as it takes of the time on
  * all processes together. `ran`: executions by place, with `high` in front. */
 static void work_spread(struct costs *costs, uint64_t high, const struct sparse *ran, const struct term *work,

@@ -5,18 +5,18 @@
  * In the first reading of the trace every counted stretch is one equation,
  *     time on the CPU = sum over places of (work there, executions.h) x (cost of one unit of it),
  * added to the normal equations of its process (nnls.h). Work is what varies from stretch to stretch and from process
- * to process; where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
+ * to process. Where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
  *  - a unit of work costs the same everywhere;
  *  - a place costs on this process what it costs on the others, within what places that each process's lengths tell
  *    differ by;
  *  - a place costs what its samples say, within their error.
  *
  * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.
- * How far lengths really scatter about a first fit then tells what they weigh beside the priors.
- * Which places cost something else on a process is asked of all that is known of it at once, lengths first: two places
- * that always run together have a certain sum, and if that is longer than on the others, one of the two is dearer, by
- * so much, and samples need only tell which. Such a place is left to what the process itself says of it, and tells the
- * others nothing. What a process hears of a place comes from the others alone: its own evidence would count twice.
+ * The scatter of lengths about a first fit then gives their weight beside the priors. Which places cost something else
+ * on a process is asked of all that is known of it at once, lengths first: two places that always run together have a
+ * certain sum, and if that is longer than on the others, one of the two is dearer, by so much, and samples need only
+ * tell which. Such a place is left to what the process itself says of it, and tells the others nothing. A process hears
+ * of a place from the others alone: its own evidence would count twice.
  *
  * The usual length is that of stretches between the same two calls, by the mean of logarithms, so that single
  * interruptions that nothing recorded weigh little.
@@ -28,8 +28,8 @@
  *
  * Calls of code that is not counted (libm) are one instruction, and may cost a thousand: where a branch leads to such a
  * call on one process nine times of ten and on the others once, that is more work, though the instructions are as many.
- * Where work is compared, such a call weighs as many instructions as take as long. How long is what samples say of it
- * on all processes together, in part: as far as the times of the processes follow the numbers of their calls.
+ * In comparisons of work, such a call weighs as many instructions as take as long. Its length is in part what samples
+ * of all processes together say: as far as the times of the processes follow the numbers of their calls.
  */
 #pragma once
 #include "analyze/counts/nnls.h"
@@ -43,7 +43,7 @@ struct cost_column {
     double work, sampled_ns;
 };
 
-/* What one process, or several together, tell of costs. */
+/* Evidence of one process, or of several together, on costs. */
 struct cost_evidence {
     struct nnls lengths;
     struct cost_column *columns;

@@ -2,14 +2,14 @@
 #include "analyze/steps/cpu_use.h"
 #include <math.h>
 
-/* What a main thread does with CPUs. */
+/* A main thread's use of CPUs. */
 enum { USER_NONE, USER_ON, USER_LACKS };
 
 struct host {
     double n_ranks, n_cpus, limit; /* 0 = unknown */
 };
 
-/* How many ranks can run at once; a host of which nothing is known holds up none. */
+/* The number of ranks that can run at once. A host of which nothing is known holds up none. */
 static double count_at_once(const struct trace *trace)
 {
     struct intern names = {0}, cpus = {0};
@@ -114,7 +114,7 @@ void cpu_use_complete(struct cpu_use *use)
 {
     double n_ranks = use->trace->n_ranks, n_at_once = use->n_at_once;
     for (int part = 0; part < CPU_USE_PARTS && n_at_once > 0; part++) {
-        /* Where switches are not known, more ranks than can run seem to. */
+        /* If switches are not known, more ranks than can run seem to. */
         double n_on = fmin(use->on_ns[part] / part_ns(use), n_at_once);
         double n_need = (use->on_ns[part] + use->off_ns[part]) / part_ns(use);
         double idle = 1 - n_on / n_at_once, waiting = fmax(0, 1 - n_need / n_ranks);

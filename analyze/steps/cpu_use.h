@@ -47,5 +47,5 @@ void cpu_use_release(struct cpu_use *use);
 void cpu_use_feed(struct cpu_use *use, const struct lane *lane, const struct event *event);
 /* After it. */
 void cpu_use_complete(struct cpu_use *use);
-/* How much of waiting in this time counts, in [0,1]. */
+/* The share of waiting in this time that counts, in [0,1]. */
 double cpu_use_share(const struct cpu_use *use, uint64_t from_ns, uint64_t to_ns);

@@ -54,7 +54,7 @@ static bool frame_calls_mpi(const struct sites *sites, const struct trace_frame 
 }
 
 /*
- * Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from; a
+ * Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from. A
  * sample's ends in the instruction itself. Only a sample on the way into MPI, before the call is seen to begin, or out
  * of it lies below the same return address, and that in code without a place.
  */
@@ -297,7 +297,7 @@ struct found_place {
     bool is_loop;          /* and between two waits */
 };
 
-/* What was called from `frame` is to whoever wrote that: a header's loop is a loop of theirs, on the line of the call.
+/* A call from `frame` belongs to its author: a header's loop is a loop of theirs, on the line of the call.
  */
 static struct found_place frame_find_call(const struct sites *sites, uint32_t frame, bool is_loop)
 {
@@ -319,9 +319,9 @@ static struct found_place narrow_to_call(const struct sites *sites, struct found
 }
 
 /*
- * From `frame` outwards: the first loop that lies between two waits, else the first place of user code. What lies in
- * system headers belongs to who called it: to the loop around the call, else, if it is a loop, to the call. So does
- * what a library does that is called from between the loops.
+ * From `frame` outwards: the first loop that lies between two waits, else the first place of user code. Code in system
+ * headers belongs to its caller: to the loop around the call, else, if it is a loop, to the call. So does what a
+ * library does that is called from between the loops.
  */
 static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
@@ -455,7 +455,7 @@ bool sites_is_named_after(const char *routine, const char *mpi)
     return strcasestr(routine, word) != NULL;
 }
 
-/* What is known of a routine that calls MPI directly. */
+/* Facts about a routine that calls MPI directly. */
 struct wrapping {
     uint64_t routine; /* routine_key */
     const char *name; /* NULL in stripped code */

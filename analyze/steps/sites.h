@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where things happen: call paths, MPI call sites, and the step that a sample belongs to.
+ * Places of events: call paths, MPI call sites, and the step that a sample belongs to.
  *
  * A context is a call stack (recorded frames) or, where an archive has none, a call path of entered regions. A site is
  * an MPI function called from a context. Equal stacks of different processes are one context, and so are stacks that
  * differ only in which copy of a source line they pass through: compilers duplicate calls when they unroll loops or
- * specialise paths, and nobody wants to read of two barriers where the source has one. What a run-time library does
- * inside, when the program calls it from one line, is no path of its own either.
+ * specialise paths, and nobody wants to read of two barriers where the source has one. A run-time library that the
+ * program calls from one line has no path of its own inside either.
  */
 #pragma once
 #include "analyze/code/code.h"
@@ -65,8 +65,8 @@ const struct context *sites_context_at(const struct sites *sites, uint32_t conte
 const struct site *sites_at(const struct sites *sites, uint32_t site);
 /*
  * After the last event: which routines are wrappers around MPI. A wrapper makes one MPI call at one place, in no loop,
- * for many callers (or for several, when it is named after the call, like hypre_MPI_Waitall). Where such a call waits
- * says nothing; who called the wrapper does.
+ * for many callers (or for several, when it is named after the call, like hypre_MPI_Waitall). The caller of the wrapper
+ * says more than the wrapper.
  */
 void sites_find_wrappers(struct sites *sites);
 /* True when the innermost routine of the context is one. */
@@ -89,7 +89,7 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
 /*
  * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
  * helpers, the run-time library and routines of system headers are charged to the loop that calls them. Loops that call
- * MPI do not count (they go on across the waits and explain none); where there is no other, it is the innermost place
+ * MPI do not count (they go on across the waits and explain none). Where there is no other, it is the innermost place
  * of user code. TRACE_NONE when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);

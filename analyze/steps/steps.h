@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps while they are computed with: dense numbers for (state, what, id, caller). What they are called is settled at
- * the end (names.h).
+ * Steps while they are computed with: dense numbers for (state, what, id, caller). Their names are settled at the end
+ * (names.h).
  *
  * Durations travel as "atoms": a step, or a pool of samples whose shares say which steps it stands for (pools.h). An
  * interval between two MPI calls is then one atom, however many loops it ran through.
@@ -18,7 +18,7 @@ enum step_what {
     WHAT_PLACE, /* id: code place */
     WHAT_PATH,  /* id: call path of user regions (foreign archives) */
     WHAT_SITE,  /* id: MPI call site */
-    WHAT_GAP,   /* id: pair of MPI call sites; the code between them, of which nothing else is known */
+    WHAT_GAP,   /* id: pair of MPI call sites. The code between them, of which nothing else is known */
     WHAT_START, /* before the first event of a process (0), or of a thread (1) */
     WHAT_OFF,   /* while the program had switched recording off */
     WHAT_CLOCK, /* effects seen before their causes */

@@ -50,7 +50,7 @@ static void naming_add_step(struct naming *naming, uint64_t key, float share)
         *vec_push(&naming->parts) = (struct timeline_part){naming_kind(naming, state, TRACE_NONE, step), share * rest};
 }
 
-/* Where in naming->parts the kinds of an atom stand. */
+/* The kinds of an atom in naming->parts. */
 static uint64_t naming_of_atom(struct naming *naming, uint32_t rank, uint32_t atom)
 {
     bool is_new;

@@ -116,7 +116,7 @@ static void row_push_cut(struct timeline *timeline, struct timeline_row *row, co
         row->parts.at[i].ns *= share;
 }
 
-/* What had been told from there on is taken back; it stays in `behind` and `parts_behind`. */
+/* Everything from there on is taken back. It stays in `behind` and `parts_behind`. */
 static void row_take_back(struct timeline *timeline, struct timeline_row *row, uint64_t from_ns)
 {
     size_t first = row->cells.n, n_parts = 0;

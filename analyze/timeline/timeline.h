@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each location did when: its time as a row of cells, which follow each other. A cell is one stretch of code, one
- * call or one wait, with its exact bounds; what ran in it is told by parts, in no order, which sum to its length.
+ * The time of each location as a row of cells, which follow each other. A cell is one stretch of code, one call or one
+ * wait, with its exact bounds; what ran in it is told by parts, in no order, which sum to its length.
  *
  * Memory is bounded, however long the run: once there is more than the budget, neighbours shorter than a resolution
  * become one cell of about that length, which keeps the sums of their parts. The resolution doubles as often as need

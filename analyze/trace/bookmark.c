@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where a process is in its open files. Copies move it, since they share them. */
+/* The position of a process in its open files. Copies move it, since they share them. */
 struct place {
     int file;
     off_t at;

@@ -6,6 +6,6 @@
 #pragma once
 #include <stdbool.h>
 
-/* Returns in a copy, which ends by _exit. When one has ended well and `again` says so, another one goes on from here;
- * otherwise the process ends as its copy did. */
+/* Returns in a copy, which ends by _exit. When one has ended well and `again` says so, another one goes on from here.
+ * Otherwise the process ends as its copy did. */
 void bookmark(bool (*again)(void *context), void *context);

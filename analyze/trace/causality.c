@@ -59,7 +59,7 @@ struct replay {
     struct map membership_ids;           /* communicator and rank -> 1 + index */
     VEC(struct membership) memberships;
     VEC(uint32_t) runnable;
-    struct heap blocked; /* locations by time, once all have been; some are not any more */
+    struct heap blocked; /* locations by time, once all have been. Some are not any more */
     bool has_forced;
     bool is_in_order; /* events come by time: what was sent before was sent earlier, and need not be kept */
 };
@@ -69,7 +69,7 @@ static uint32_t rank_of(const struct replay *replay, uint32_t loc)
     return replay->archive->trace->locations[loc].rank;
 }
 
-/* World rank of a peer; for an intercommunicator a rank of the group that the process itself is not in. */
+/* World rank of a peer. For an intercommunicator a rank of the group that the process itself is not in. */
 static uint32_t world_rank(const struct trace *trace, uint32_t comm, uint32_t self, uint32_t peer)
 {
     if (comm >= trace->n_comms)
@@ -593,7 +593,7 @@ static int replay(struct archive_reader *archive, struct causality *result, stru
     return 0;
 }
 
-/* Where collectives left no records, the regions named like them stand for them. */
+/* If collectives left no records, the regions named like them stand for them. */
 static int check(struct archive_reader *archive, struct causality *result)
 {
     if (replay(archive, result, NULL, NULL))
@@ -609,7 +609,7 @@ static int check(struct archive_reader *archive, struct causality *result)
 
 /* Clocks that were set during the run. */
 
-/* What was measured or aligned is replaced where process 0 tells more. */
+/* Measured or aligned values are replaced where process 0 knows more. */
 static void set_pieces(struct archive_reader *archive, struct clock_steps *steps)
 {
     struct clocks *clocks = &archive->clocks;

@@ -22,12 +22,12 @@ void causality_check(struct archive_reader *archive, struct causality *result);
 
 /*
  * The same while events are read in order of time: as long as every cause comes before its effect there, the clocks
- * hold. That costs no reading; where they do not hold, the replay tells what to do.
+ * hold. This costs no reading. If they do not hold, the replay says what to do.
  */
 struct causality_watch *causality_watch_begin(struct archive_reader *archive);
 /* The next events. False from the first effect on whose cause has not come. */
 bool causality_watch_feed(struct causality_watch *watch, const struct event_block *block);
 /* The end: true when all causes came before their effects, and what the replay would have found. Releases it. */
 bool causality_watch_end(struct causality_watch *watch, struct causality *result);
-/* What was found of clocks that hold, or that have been repaired: how well they are known, and when the run ends. */
+/* Findings about clocks that hold, or that have been repaired: how well they are known, and when the run ends. */
 void clocks_take(struct archive_reader *archive, const struct causality *found);

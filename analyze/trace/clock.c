@@ -92,7 +92,7 @@ void clock_pairs_release(struct clock_pairs *pairs)
     vec_release(&pairs->pairs);
 }
 
-/* How far the two clocks may be apart still; unknown when only one direction is. */
+/* The distance that may remain between the two clocks; unknown when only one direction is. */
 static const int64_t WIDTH_UNKNOWN = INT64_MAX - 1;
 static int64_t width(const struct clock_pair *pair)
 {
@@ -102,7 +102,7 @@ static int64_t width(const struct clock_pair *pair)
     return sum_ns < 0 ? 0 : sum_ns;
 }
 
-/* What to add to the other's clock when this one's is right. */
+/* The value to add to the other's clock when this one's is right. */
 static int64_t difference(const struct clock_pair *pair, uint32_t from)
 {
     int64_t there = from == pair->a ? pair->there_ns : pair->back_ns;
@@ -137,7 +137,7 @@ static struct neighborhoods neighborhoods_make(const struct clock_pairs *pairs, 
     return made;
 }
 
-/* Prim's algorithm, with a heap in which a process may stand several times; only its best edge counts. */
+/* Prim's algorithm, with a heap in which a process may stand several times. Only its best edge counts. */
 uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset, uint64_t *error)
 {
     struct arena arena = {0};
@@ -251,7 +251,7 @@ static int64_t value_from(const struct clock_bound *bounds, size_t n, int64_t wi
     return wish_ns < low ? low : wish_ns > high ? high : wish_ns;
 }
 
-/* What was known of the clock next, at this time or later; the last that was known, where nothing follows. */
+/* The next known value of the clock, at this time or later. The last one if none follows. */
 static int64_t known_at(const struct clock_point *known, size_t n_known, uint64_t time_ns)
 {
     for (size_t i = 0; i < n_known; i++)

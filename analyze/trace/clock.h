@@ -36,7 +36,7 @@ struct clocks {
     size_t n_locations;
     int64_t origin_ns; /* time 0 of the trace, after correction */
 };
-/* Where a location is in its points and floors. */
+/* A location's position in its points and floors. */
 struct clock_cursor {
     uint64_t floor_ns;
     bool is_plain; /* there were none when it was begun; floors found while it is read are in floor_ns at once */
@@ -70,7 +70,7 @@ static inline uint64_t clocks_correct(const struct clocks *clocks, size_t locati
 
 /*
  * Offsets from bounds. `there_ns` is the smallest time from a cause in process a to its effect in process b as the
- * clocks show it (INT64_MAX = none known), back_ns the other way; the true one is not negative. offset[p] makes all
+ * clocks show it (INT64_MAX = none known), back_ns the other way. The true one is not negative. offset[p] makes all
  * processes agree with process 0 as well as the bounds allow: half-way between the two bounds of a pair, over the pairs
  * with the narrowest bounds (a spanning tree). Processes without any bound keep 0. error[p]: what these bounds leave
  * open, added up along the tree; pairs that are bounded from one side only count for nothing. Memory follows the pairs.
@@ -93,8 +93,8 @@ uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offs
 /*
  * Where was a clock set during the run? Every message and collective between a process and process 0 bounds what must
  * be added to the process's clock to make it that of process 0. In order of time, as long as what is known of the clock
- * satisfies the bounds, it was not touched. Where it does not, a new piece begins: with what was measured next as far
- * as the bounds from there on allow, else with the nearest that they do. Linear in the number of bounds and pieces.
+ * satisfies the bounds, it was not touched. If it does not, a new piece begins: with what was measured next as far as
+ * the bounds from there on allow, else with the nearest that they do. Linear in the number of bounds and pieces.
  */
 
 struct clock_bound {
@@ -123,7 +123,7 @@ void clock_steps_release(struct clock_steps *steps);
  * ignored. */
 void clock_steps_take(struct clock_steps *steps, uint32_t cause_rank, uint64_t cause_ns, uint32_t effect_rank,
                       uint64_t effect_ns);
-/* Appends the pieces of a rank, in order of time; none where there are no bounds. Once for each rank. `known`: offsets
+/* Appends the pieces of a rank, in order of time. None where there are no bounds. Once for each rank. `known`: offsets
  * that were measured or estimated, in order of time. */
 void clock_steps_find(struct clock_steps *steps, uint32_t rank, const struct clock_point *known, size_t n_known,
                       struct clock_pieces *pieces);

@@ -93,7 +93,7 @@ struct defs {
     uint32_t n_duplicates;
 };
 
-/* Reads all global definitions, fewer than `limit`; the clock begins with the first call, where the archive tells it.
+/* Reads all global definitions, fewer than `limit`. The clock begins with the first call, where the archive tells it.
  * Returns 0, or -1 when the file is damaged (nothing is printed). */
 int defs_read(struct defs *defs, OTF2_Reader *reader, uint64_t limit);
 void defs_release(struct defs *defs);

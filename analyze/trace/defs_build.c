@@ -274,7 +274,7 @@ static void build_comms(struct build *build)
     for (size_t i = 0; i < defs->comms.n; i++)
         build_comm(build, &defs->comms.at[i]);
     if (!trace->n_comms) {
-        /* Where there are no communicators at all, regions can still be collective over all processes. */
+        /* If there are no communicators at all, regions can still be collective over all processes. */
         uint32_t *ranks = arena_array(&trace->arena, uint32_t, trace->n_ranks);
         for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
             ranks[rank] = rank;

@@ -10,7 +10,7 @@ struct archive_reader;
 struct block;
 struct tape_code;
 
-/* What is to be read, and how. Clocks come with it: only who analyses knows what was found out about them. */
+/* The part to read, and how. Clocks come with it: only who analyses knows what was found out about them. */
 struct far_task {
     uint64_t block_bytes;
     int64_t origin_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A helper fills blocks of events in turn, written as on a tape, and says so with a byte on a socket; a byte back says
+ * A helper fills blocks of events in turn, written as on a tape, and says so with a byte on a socket. A byte back says
  * that a block is free again. So the helper is ahead by the blocks that there are at most, both sleep while they wait,
  * and each sees when the other one has gone.
  *
- * The first blocks of a reading that others follow stay, up to a bound: the next one plays them from there. Where they
+ * The first blocks of a reading that others follow stay, up to a bound: the next one plays them from there. If they
  * end, the helper stays as well, while a copy of it reads on; from there another copy reads the rest again.
  */
 #include "analyze/trace/helpers.h"
@@ -32,7 +32,7 @@
  */
 enum { BLOCKS = 64, BLOCK_BYTES = 128 << 10, BLOCK_BINS = 4096, PAGE = 4096 };
 
-/* What is said on the socket. */
+/* Messages on the socket. */
 enum { BLOCK_FULL = 'f', BLOCK_FREE = 'e', READ_AGAIN = 'a' };
 
 struct helper {
@@ -99,7 +99,7 @@ static char hear(struct helper *helper)
     return word;
 }
 
-/* What was said of blocks before is over. */
+/* Earlier messages about blocks are over. */
 static bool waits_for_reading(void *context)
 {
     struct helper *helper = context;
@@ -276,7 +276,7 @@ _Noreturn static void help_as_far(struct helper *helper, const struct archive_re
 
 /* In the process that asked for it. */
 
-/* How large blocks are, and how many of them are kept. */
+/* The size of blocks, and the number of them that are kept. */
 static void blocks_measure(struct helper *helper, const struct archive_reader *archive, uint32_t n)
 {
     enum { EVENT_BYTES = 32 }; /* as a rule less */
@@ -507,7 +507,7 @@ static void merge(struct event_block *a, struct event_block *b, struct event_blo
         to->at[to->n++] = left->at[left->next++];
 }
 
-/* More of a stream, where all that was there has been handed out; none at its end. */
+/* More of a stream, where all that was there has been handed out. None at its end. */
 static struct event_block *stream_read(struct archive_reader *archive, uint32_t number)
 {
     struct helpers *helpers = &archive->helpers;

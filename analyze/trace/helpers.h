@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that read an archive for the one that analyses it. Locations are dealt out in turn; each process decodes
+ * Processes that read an archive for the one that analyses it. Locations are dealt out in turn. Each process decodes
  * its own, merges them by corrected time, and writes the events as on a tape into memory that it shares with the one
  * that asked. To merge these few streams is all that is left to do there: the order is that of one reader, and so is
  * everything that follows from it.
  *
  * They are forked where a reading begins: definitions and corrected clocks are there already, and nothing has to be
- * sent. One that reads on another node (nodes.h) has here a process that puts its blocks into that memory (far.h).
- * Where that memory holds a whole reading, the next one comes from there; otherwise they stay and decode once more.
- * They end when nobody listens any more; when one dies, the reading fails.
+ * sent. One that reads on another node (nodes.h) has here a process that puts its blocks into that memory (far.h). If
+ * that memory holds a whole reading, the next one comes from there. Otherwise they stay and decode once more. They end
+ * when nobody listens any more. When one dies, the reading fails.
  */
 #pragma once
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct event;
 struct event_block;
 struct trace;
 
-/* What is handed over at a time. */
+/* One portion that is handed over. */
 struct block {
     uint64_t n_records; /* that were read for these events */
     size_t n_bytes;

@@ -3,9 +3,9 @@
  * Processes that a launcher has started on other nodes: how the first process gets hold of them.
  *
  * They meet once, at the beginning, through the launcher's MPI (analyze/meet): each learns where the first one listens,
- * and connects to it by TCP. Who waits on a connection sleeps, and sees when the other side has gone. A connection
- * serves one archive. When it is asked for, the process on the other node leaves it to a child and connects anew, so
- * that any number of archives can be open, and to close a connection is all that it takes to end one.
+ * and connects to it by TCP. A process that waits on a connection sleeps, and sees when the other side has gone. A
+ * connection serves one archive. When it is asked for, the process on the other node leaves it to a child and connects
+ * anew, so that any number of archives can be open, and to close a connection is all that it takes to end one.
  */
 #pragma once
 #include <limits.h>
@@ -19,13 +19,13 @@ enum nodes_role {
     NODES_FAR,   /* it serves the first one, on another node */
     NODES_IDLE   /* there is nothing to do for it */
 };
-/* How long to wait for the others at most; 0 = not at all. */
+/* The longest wait for the others; 0 = none. */
 unsigned nodes_patience_s(void);
 /* True where a launcher has started this very command on other nodes, too. Of the commands of a script it is not known
  * whether each process comes to them. */
 bool nodes_are_several(void);
 /* Called at the beginning by each of these processes; `program` is the one by which they meet, of the launcher's MPI.
- * Where they cannot, the first one is alone. */
+ * If they cannot, the first one is alone. */
 enum nodes_role nodes_meet(const char *program);
 
 /* The file to be read, the same one everywhere. */
@@ -39,12 +39,12 @@ bool nodes_look_at(const char *path, struct nodes_file *file);
 /* In the first process: connections to processes elsewhere that have opened the file, `most` at most. They are the
  * caller's, to be closed. */
 uint32_t nodes_ask(const struct nodes_file *file, int *sockets, uint32_t most);
-/* How many can be asked. */
+/* The number that can be asked. */
 uint32_t nodes_count(void);
 /* In a child of it: what is not needed there is closed. */
 void nodes_leave(void);
 
-/* In a process on another node: returns in a child of it, for each file that it is asked for; then -1, when the first
+/* In a process on another node: returns in a child of it, for each file that it is asked for. Then -1, when the first
  * process has ended. When the file is open, nodes_agree is to say so. */
 int nodes_serve(struct nodes_file *file);
 bool nodes_agree(int socket);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_open: any OTF2 archive as a struct trace. Its locations are merged with a heap; the present location goes on as
+ * trace_open: any OTF2 archive as a struct trace. Its locations are merged with a heap. The present location goes on as
  * long as its next event is still the first.
  */
 #include "analyze/trace/otf2_reader.h"
@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What helpers have read stays for the next reading up to a bound: from ten million events on memory is the same. Who
- * has a launcher start several processes asks for speed, and gives memory for it. */
+/* What helpers have read stays for the next reading up to a bound: from ten million events on memory is the same. A
+ * user who has a launcher start several processes asks for speed, and gives memory for it. */
 enum { TAPE_ROOM = 160 << 20, HELPERS_ROOM = 96 << 20, HELPERS_ROOM_ASKED = 256 << 20 };
 
 /* Events that a location is ahead by: those of all locations together should fit into a cache. */
@@ -134,7 +134,7 @@ static void archive_read(struct trace *trace, struct event_block *block)
         block->n = 0; /* to be read again with other times */
 }
 
-/* Where a location begins and ends is recorded on the clock of its node, as events are. 0 = unknown. */
+/* A location's begin and end are recorded on the clock of its node, as events are. 0 = unknown. */
 static uint64_t end_on_clock(struct archive_reader *archive, uint32_t i, uint64_t raw_ns)
 {
     struct clock_cursor cursor = clocks_rewind(&archive->clocks, i);
@@ -504,7 +504,7 @@ const struct event *location_next(struct location_reader *location)
     return event;
 }
 
-/* What every trace has, wherever its events come from. */
+/* Fields of every trace, wherever its events come from. */
 
 int trace_rewind(struct trace *trace)
 {

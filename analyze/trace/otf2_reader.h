@@ -13,7 +13,7 @@
 #include "analyze/trace/tape.h"
 
 struct location_reader {
-    /* What every event asks for stands together. */
+    /* Fields that every event asks for stand together. */
     VEC(struct event) batch; /* until one is handed out, its time is as recorded */
     size_t next;             /* in batch */
     const struct event *ahead;

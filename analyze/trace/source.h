@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the events of a struct trace come from: an archive or memory. Each source embeds this struct first. */
+/* The source of a struct trace's events: an archive or memory. Each source embeds this struct first. */
 #pragma once
 #include "analyze/trace/trace.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stage of the analysis that another thread can do. Who goes ahead writes records of what is to be done; the stage
- * works through them in their order, a block at a time. The same is done in the same order, whoever does it: the writer
+ * A stage of the analysis that another thread can do. The writer goes ahead and writes records of work. The stage works
+ * through them in their order, a block at a time. The same is done in the same order, whoever does it: the writer
  * itself at the end of each block, or a staff.
  *
  * A staff is some threads, and the stages that they do, each of which one of them works on at a time. The writer is
- * ahead by a few blocks at most. Who finds them all full works meanwhile on that stage or on one behind it, until half
- * are free: so there need not be a thread for each stage, and none sleeps while there is work that it may do. Nobody
- * waits for a stage before his own, so it always goes on. A thread stays with a stage while there is work in it, whose
- * data are near then. A block is worked on by portions: who lends a hand looks after each whether his own stage has
- * room by now.
+ * ahead by a few blocks at most. A writer that finds them all full works meanwhile on that stage or on one behind it,
+ * until half are free: so there need not be a thread for each stage, and none sleeps while there is work that it may
+ * do. Nobody waits for a stage before his own, so it always goes on. A thread stays with a stage while there is work in
+ * it, whose data are near then. A block is worked on by portions: who lends a hand looks after each whether his own
+ * stage has room by now.
  *
- * While it is worked on, only who does so touches what the records speak of. What else is read must not change after
- * the record has been written for which it is read.
+ * While it is worked on, only who does so touches what the records speak of. Other data that is read must not change
+ * after the record for which it is read.
  */
 #pragma once
 #include <pthread.h>
@@ -58,7 +58,7 @@ struct stage {
 
 /* With as many threads, or as many of them as can be had. */
 void staff_begin(struct staff *staff, uint32_t n_threads);
-/* All that was written has been done; the stages have no staff any more. Zeros are a staff that has ended. */
+/* All that was written has been done. The stages have no staff any more. Zeros are a staff that has ended. */
 void staff_end(struct staff *staff);
 
 void stage_begin(struct stage *stage, size_t block_bytes, stage_work *work, void *context);

@@ -38,7 +38,7 @@ static bool fits(const struct tape_shape *shape, const event_word *event)
     return !differs;
 }
 
-/* Where counts lie is another thing for who reads. */
+/* The place of counts is another matter for the reader. */
 static bool is_pointer(const struct event *event, uint32_t word)
 {
     size_t at = offsetof(struct event, loc) + word * sizeof(uint32_t);

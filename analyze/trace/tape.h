@@ -25,12 +25,12 @@ struct event_words {
 
 /* How events of a kind are written, until one differs from the first in another word: then they get a new shape. */
 struct tape_shape {
-    struct event_words first, same; /* the first event of the kind; all ones in the words that are not written */
+    struct event_words first, same; /* the first event of the kind. All ones in the words that are not written */
     uint8_t words[EVENT_WORDS];     /* that are written */
     uint32_t n_words;
 };
 
-/* What bytes mean: who reads needs the shapes that there were when they were written, and may have more. */
+/* The meaning of bytes: a reader needs the shapes that there were when they were written, and may have more. */
 struct tape_code {
     struct tape_shape shapes[SHAPES_MAX];
     uint32_t n_shapes;
@@ -45,7 +45,7 @@ static inline size_t tape_most_bytes(uint32_t n_bins)
 /* Writes an event after one of time *now_ns, which it sets. Returns the end of what was written. */
 unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at);
 
-/* Who reads, and the last events that were read, with their counts. */
+/* The reader, and the last events that were read, with their counts. */
 struct tape_player {
     uint64_t now_ns;
     struct event events[EVENTS_READY];
@@ -74,12 +74,12 @@ void tape_release(struct tape *tape);
 /* A reading begins: plays a complete tape from the start, writes a new one otherwise. True when it plays. When it is
  * the last, nothing is written, and what has been played is gone. */
 bool tape_rewind(struct tape *tape, bool is_last);
-/* What was read is not what a reading would hand out from now on. */
+/* Events that were read are not those that a reading would hand out from now on. */
 void tape_discard(struct tape *tape);
 
 /* While recording. */
 void tape_write(struct tape *tape, const struct event_block *block);
 /* Nothing more comes: the tape is complete. */
 void tape_end(struct tape *tape);
-/* The next events, no more than a block holds; none at the end. Valid until the next call. */
+/* The next events, no more than a block holds. None at the end. Valid until the next call. */
 void tape_play(struct tape *tape, struct event_block *block);

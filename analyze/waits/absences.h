@@ -30,7 +30,7 @@ struct absences {
 void absences_release(struct absences *absences);
 /* One that is just over. */
 void absences_add_over(struct absences *absences, struct absence absence);
-/* The location is back on a CPU; nothing happens where it had not left. A time of 0: nobody knows since when. */
+/* The location is back on a CPU. Nothing happens where it had not left. A time of 0: nobody knows since when. */
 void absences_end(struct absences *absences, uint32_t lane, uint64_t now_ns);
 /* Adds those with a part between the two times to the list, cut to it, by the order of their beginnings. */
 void absences_find(const struct absences *absences, uint64_t from_ns, uint64_t to_ns, absence_list *list);
@@ -44,5 +44,5 @@ struct idle {
     const struct absences *absences; /* NULL = none are known */
     uint32_t lane;
 };
-/* How long it had no CPU between two times. */
+/* The time without a CPU between two times. */
 uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

@@ -8,8 +8,8 @@
 #include "analyze/steps/sites.h"
 #include "wrap/base/containers.h"
 
-/* What time in a call at a site may be: itself, in one that never ended, off the CPU, and a wait of which nothing is
- * known yet. */
+/* Possible kinds of time in a call at a site: itself, in one that never ended, off the CPU, and a wait of which nothing
+ * is known yet. */
 enum call_state { CALL_ITSELF, CALL_OPEN, CALL_ABSENT, CALL_WAITING, CALL_STATES };
 
 struct steps_of_calls {

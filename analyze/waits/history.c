@@ -132,7 +132,7 @@ void chain_release(struct chain *chain)
     *chain = (struct chain){0};
 }
 
-/* What the replay tells, as records. */
+/* The replay's messages, as records. */
 
 /* Some hundred calls, and of many locations a few of each; terms of one record. */
 enum { BLOCK_LEAST = 1 << 16, BLOCK_A_LANE = 1 << 13, BLOCK_MOST = 1 << 22, MOST_TERMS = 1024 };
@@ -312,7 +312,7 @@ static void take(struct history *history, const void *at)
     }
 }
 
-/* What a record changes is in the cache when its turn comes. */
+/* A record's data is in the cache when its turn comes. */
 static void fetch(const struct history *history, const void *at)
 {
     const struct record *record = at;

@@ -4,13 +4,13 @@
  * on over the run (waiting-time analysis by adopted chains: Meira, LeBlanc, Poulos, SPDT 1996, in the formulation of
  * docs/algorithm.md).
  *
- * Every location ends in a node of one tree. A node holds the durations of what happened between its parent and
- * itself; whoever waited for a location goes on from that location's node. The explanation of a wait of p for q is the
- * path from their lowest common ancestor to q minus the path to p, and everything below the ancestor cancels.
+ * Every location ends in a node of one tree. A node holds the durations of what happened between its parent and itself;
+ * whoever waited for a location goes on from that location's node. The explanation of a wait of p for q is the path
+ * from their lowest common ancestor to q minus the path to p, and everything below the ancestor cancels.
  *
- * Who finds the waits (replay.h) decides by times alone and asks for nothing of this. So it only tells what happened,
- * in order, and history takes it from there: as a stage (stage.h) that a thread may do, and that hands the waits to
- * whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most
+ * The part that finds the waits (replay.h) decides by times alone and asks for nothing of this. So it only tells what
+ * happened, in order, and history takes it from there: as a stage (stage.h) that a thread may do, and that hands the
+ * waits to whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most
  * marks are let go before anything has led on from them, and before the block in which they are told has been handed
  * over: those are taken back, and never become a node.
  */
@@ -26,7 +26,7 @@
  * Invariant: the terms of a node sum to its time minus its parent's.
  */
 struct chain_node {
-    /* What paths are summed up from is a line of the cache. */
+    /* The data that paths are summed up from is a line of the cache. */
     _Alignas(CACHE_LINE) struct chain_node *parent;
     uint64_t order;   /* of creation: larger than the parent's */
     double noise_ns2; /* variance of the sampled durations: sum of length^2 / samples */
@@ -70,7 +70,7 @@ struct mark {
     struct mark *spare;         /* the next one that nobody holds */
 };
 
-/* What of a location terms are added to. */
+/* The sums of a location to which terms are added. */
 enum {
     TO_SEGMENT = 1, /* what it did since its last node */
     TO_SUMS = 2,    /* what it did over the run */
@@ -108,7 +108,7 @@ void history_begin(struct history *history, uint32_t n_lanes);
 void history_release(struct history *history);
 /* All locations begin at one node, the origin of time; with one hold. */
 struct mark *history_origin(struct history *history, uint64_t time_ns);
-/* What is told from now on is taken in by the staff. */
+/* The staff takes in all messages from now on. */
 void history_join(struct history *history, struct staff *staff);
 /* Everything that was told has been taken in. After it, pasts may be looked at. */
 void history_finish(struct history *history);

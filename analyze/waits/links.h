@@ -47,7 +47,7 @@ void links_unsleep(struct links *links, struct sleepers *sleepers, uint32_t lane
 struct point *point_make(struct links *links, uint32_t lane, uint32_t rank, uint64_t time_ns);
 struct point *point_hold(struct point *point);
 void point_drop(struct links *links, struct point *point);
-/* Both hold the mark. What was only for now is settled by a set. */
+/* Both hold the mark. Temporary values are settled by a set. */
 void point_set(struct links *links, struct point *point, struct mark *mark);
 void point_set_for_now(struct point *point, struct mark *mark);
 /* Keeps the comeback, with a hold, instead of the one before. */
@@ -85,7 +85,7 @@ struct polling {
 /* Apart, since most locations never poll. */
 struct polling_room {
     struct polling_part parts[POLLING_PARTS];
-    /* Held: moments since the first poll that others may have waited for, in the order of time. What led there is not
+    /* Held: moments since the first poll that others may have waited for, in the order of time. The way there is not
      * known before it is known what this location waited for. */
     struct point **points; /* room for so many: */
     size_t points_cap;
@@ -93,14 +93,14 @@ struct polling_room {
 
 /* Takes over the mark. */
 void polling_begin(struct polling *polling, struct mark *mark, uint32_t site);
-/* What the points still lack is settled as it stood. */
+/* Points that are still open are settled as they stood. */
 void polling_end(struct polling *polling, struct links *links);
 void polling_release(struct polling *polling);
 /* A new part, empty, that follows the last one. Valid until the next. */
 struct polling_part *polling_add(struct polling *polling, uint64_t to_ns);
 /* A point of this location, which leads on from `mark` unless it turns out to have waited. */
 void polling_add_point(struct polling *polling, struct links *links, struct point *point, struct mark *mark);
-/* How much of a part lies between two times, in [0,1]. */
+/* The share of a part that lies between two times, in [0,1]. */
 double polling_part_between(const struct polling_part *part, uint64_t from_ns, uint64_t to_ns);
 /* The stretch between two calls that ends at this time; NULL: none is kept apart. */
 const struct polling_part *polling_stretch_before(const struct polling *polling, uint64_t at_ns);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known of one-sided communication, of which only the origin makes records: locks, operations under way, and
- * reads in a row.
+ * Facts about one-sided communication, of which only the origin makes records: locks, operations under way, and reads
+ * in a row.
  *
- * Locks on windows (MPI_Win_lock and what follows it). Only origins say when they lock and unlock; the target sees
+ * Locks on windows (MPI_Win_lock and what follows it). Only origins say when they lock and unlock. The target sees
  * nothing of it. MPI_Win_lock waits for another origin to unlock:
  *
  *   - an unlock of the same window and target, by another process, where one of the two locks is exclusive,
@@ -17,7 +17,7 @@
  * other. Only then may flushes and unlocks wait for locks, and an unlock that is left after the waiting process left
  * its own was itself waiting for that: it let nobody go on.
  *
- * Memory: for each window the locks held, and the latest unlocks, two for each process; a call that more of them
+ * Memory: for each window the locks held, and the latest unlocks, two for each process. A call that more of them
  * overlap has more to choose from than it can have waited for.
  */
 #pragma once
@@ -84,10 +84,10 @@ void lock_wait_drop(struct locks *locks, struct lock_wait *wait);
 /*
  * One-sided operations that a process has begun: on whose memory, and of which kinds. A synchronisation that names no
  * target (MPI_Win_flush_all, MPI_Win_unlock_all) concerns the processes that were worked on since the last that covered
- * them; the completion of a request concerns the one that its operation works on.
+ * them. The completion of a request concerns the one that its operation works on.
  *
- * What ended here may still be under way at the target, so a local flush forgets nothing. Memory: a target for each
- * process and window that was ever worked on, and the requests that are pending.
+ * An operation that ended here may still be under way at the target, so a local flush forgets nothing. Memory: a target
+ * for each process and window that was ever worked on, and the requests that are pending.
  */
 
 enum operation_kind { OPERATION_PUT = 1, OPERATION_GET = 2, OPERATION_ATOMIC = 4 };

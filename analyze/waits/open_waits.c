@@ -12,7 +12,7 @@ struct turn {
         unlike; /* indices of open calls: the first there, and the first that does not match it; TRACE_NONE */
 };
 
-/* What is looked up of the calls that never ended. */
+/* Data about the calls that never ended. */
 struct turns {
     const struct reader *reader;
     struct map inside; /* (space and communicator, rank) -> how many collectives it has begun and not ended */
@@ -27,7 +27,7 @@ static bool class_is_collective(enum ww_class class)
            class == WW_WIN_FREE || class == WW_RMA_FENCE || class == WW_IO_COLLECTIVE;
 }
 
-/* Whose turns they are: those of a communicator, counted apart. TRACE_NONE when the communicator is not known. */
+/* The owner of turns: those of a communicator, counted apart. TRACE_NONE when the communicator is not known. */
 static uint32_t turns_in(const struct trace *trace, uint32_t comm, enum gather_space space)
 {
     return comm < trace->n_comms ? comm * GATHER_N_SPACES + space : TRACE_NONE;
@@ -48,7 +48,7 @@ static uint32_t n_joined(const struct turns *turns, uint32_t which, uint32_t ran
                                          (enum gather_space)(which % GATHER_N_SPACES), rank);
 }
 
-/* How many collectives of the communicator a rank has come to, those included that it has not ended. */
+/* The number of collectives of the communicator that a rank has come to, those included that it has not ended. */
 static uint32_t n_entered(const struct turns *turns, uint32_t which, uint32_t rank)
 {
     const uint64_t *inside = map_get(&turns->inside, key_pair(which, rank));
@@ -91,7 +91,7 @@ static struct turn *turn_of(struct turns *turns, const struct open_call *call)
     return &turns->all.at[*slot - 1];
 }
 
-/* Where records of calls found no room, turns are not known for certain. */
+/* If records of calls found no room, turns are not known for certain. */
 static bool has_lost_calls(const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->n_locations; i++)
@@ -157,7 +157,7 @@ static bool is_in(const struct reader *reader, uint32_t rank, bool only_finalize
     return false;
 }
 
-/* What looks like one collective operation in which both are is two. */
+/* An apparent collective operation in which both are is two. */
 static bool is_in_other_comm(const struct reader *reader, uint32_t rank, const struct open_call *call)
 {
     for (size_t i = 0; i < reader->open_calls.n; i++) {
@@ -236,7 +236,7 @@ static uint32_t awaited(struct turns *turns, const struct open_call *call)
     }
     if (!class_is_passive(call->class))
         return call->peer;
-    /* Whoever has the lock, if that is known; else the target, which may have to be in MPI and is not. */
+    /* The holder of the lock, if known. Else the target, which may have to be in MPI and is not. */
     struct lock wanted = {.target = call->peer, .is_exclusive = call->tag == WW_LOCK_EXCLUSIVE};
     uint32_t holder = locks_holder(reader->replay->locks, call->rank, &wanted, call->class != WW_RMA_LOCK);
     return holder == TRACE_NONE && !is_in(reader, call->peer, false) ? call->peer : holder;
@@ -294,7 +294,7 @@ static void find_needed(const struct analysis *analysis, struct needed_rank *nee
 }
 
 /* The lowest rank of all rings; TRACE_NONE: there are none. From each rank one goes on until nobody is waited for, or
- * to where one has been; if that was on the way from the same rank, it is a ring. */
+ * to where one has been. If that was on the way from the same rank, it is a ring. */
 static uint32_t lowest_in_ring(struct needed_rank *needed, uint32_t n_ranks)
 {
     uint32_t lowest = TRACE_NONE;

@@ -13,6 +13,6 @@
 
 /* Names the waits, and the ranks that wait for each other in a ring. */
 void open_waits_write(struct analysis *analysis, struct sites *sites, const struct reader *reader);
-/* Ranks that wait for each other in a ring, in its order; 0 when there is none. `ring` has room for n_ranks. Who polls
- * may go on at any moment, and hangs only if that lasts longer than any wait that ended. */
+/* Ranks that wait for each other in a ring, in its order; 0 when there is none. `ring` has room for n_ranks. A rank
+ * that polls may go on at any moment, and hangs only if that lasts longer than any wait that ended. */
 uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint32_t *ring);

@@ -76,7 +76,7 @@ void reader_enter(struct reader *reader, uint32_t lane)
     go_on(reader);
 }
 
-/* Who takes part in an operation and runs a function of the program for it is outside MPI meanwhile. */
+/* A rank that takes part in an operation and runs a function of the program for it is outside MPI meanwhile. */
 void reader_call_back(struct reader *reader, uint32_t at, uint64_t now_ns)
 {
     struct reading *reading = &reader->readings[at];
@@ -91,7 +91,7 @@ void reader_call_back(struct reader *reader, uint32_t at, uint64_t now_ns)
     go_on(reader);
 }
 
-/* What it did is time of the program inside the call. Whoever needs this process for a call of its own waits for its
+/* Its doing is time of the program inside the call. A rank that needs this process for a call of its own waits for its
  * return, or does nothing meanwhile that is its own. */
 void reader_return(struct reader *reader, uint32_t at, uint64_t now_ns, const struct stretch_told *stretch)
 {

@@ -71,7 +71,7 @@ void reader_release(struct reader *reader);
 struct call *reader_call(struct reader *reader, const struct call_begin *begin);
 void reader_enter(struct reader *reader, uint32_t lane);
 void reader_leave(struct reader *reader, uint32_t lane, uint64_t now_ns);
-/* What happens in a call, and what the location does or not: any event of reader_needs. */
+/* Events in a call, and those by which the location waits or not: any event of reader_needs. */
 void reader_record(struct reader *reader, const struct event *event);
 /* MPI calls a function of the program, which returns. */
 void reader_call_back(struct reader *reader, uint32_t lane, uint64_t now_ns);
@@ -90,7 +90,7 @@ static inline bool reader_needs(const struct event *event)
     };
     return NEEDED >> event->kind & 1;
 }
-/* What an event of this location will be put together with is in the cache by then. */
+/* Data for the next events of this location is in the cache by then. */
 void reader_fetch(const struct reader *reader, uint32_t at);
 void reader_fetch_call(const struct reader *reader, uint32_t at); /* after it */
 /* After the last event. */

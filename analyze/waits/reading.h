@@ -14,7 +14,7 @@ struct completion {
     uint64_t turn; /* of a collective, known since it began; 0 */
 };
 
-/* What a lock, a flush or an unlock says of itself. */
+/* The word of a lock, a flush or an unlock about itself. */
 struct passive_sync {
     uint32_t comm; /* of its window */
     struct lock lock;
@@ -33,7 +33,7 @@ struct pending {
     bool is_receive;
 };
 
-/* The MPI call that a location is in. What every call asks for are the first two lines of the cache. */
+/* The MPI call that a location is in. Fields that every call asks for are the first two lines of the cache. */
 struct reading {
     _Alignas(CACHE_LINE) struct call *call;
     struct map requests;     /* handle -> struct request * */
@@ -72,11 +72,11 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
 /* One-sided operations, and the completion of those that have a request. */
 void reading_operation(struct reader *reader, uint32_t lane, const struct event *event);
 void reading_operation_done(struct reader *reader, uint32_t lane, const struct event *event);
-/* Locks, flushes and unlocks; the first and the last for every call, as its process enters and leaves MPI. */
+/* Locks, flushes and unlocks. The first and the last for every call, as its process enters and leaves MPI. */
 void reading_passive_begin(struct reader *reader, uint32_t lane);
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event);
 void reading_passive_end(struct reader *reader, uint32_t lane);
-/* What the call completed may have needed a partner that had left MPI: the sender or the receiver of a message, any
+/* A completed operation may have needed a partner that had left MPI: the sender or the receiver of a message, any
  * member of a collective. */
 void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message);
 void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message);

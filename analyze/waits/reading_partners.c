@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Partners that compute while an operation of theirs is under way. The sender of a large message has begun it and left
- * MPI, or its receiver has posted it and left; a member has started a collective and left. If the MPI library has no
+ * MPI, or its receiver has posted it and left. A member has started a collective and left. If the MPI library has no
  * thread of its own, the others wait until it comes back, which progress.h tells from the times.
  */
 #include "analyze/waits/reading.h"
@@ -91,7 +91,7 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
  * is another question, which these answer: members before it go on while the ones behind are away. */
 enum others { ALL_OTHERS, THOSE_BEFORE, THOSE_BEHIND };
 
-/* Who of them came back last, to this operation or, if that is not completed, to any. */
+/* The one of them that came back last, to this operation or, if that is not completed, to any. */
 static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering, uint32_t mine,
                                      enum others others, const struct progress_part *part, bool *is_outside)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes out of the replay. Every wait, with what it takes to explain it, handed to whoever wants them. Waits at
- * one occurrence of a collective come one by one and are closed together, when nobody is left who could add to them.
+ * The output of the replay. Every wait, with what it takes to explain it, handed to whoever wants them. Waits at one
+ * occurrence of a collective come one by one and are closed together, when nobody is left who could add to them.
  *
  * And, for whoever asks, what each location did when: its time in order, with waits in their places.
  */
@@ -16,7 +16,7 @@ struct wait {
     uint32_t number;   /* it is the rank's n-th call there, waited or not; polls until something is found are one */
     uint32_t round;    /* so often the innermost loop around the call had been left, for other calls */
     uint64_t since_ns; /* that call was entered so long after the one before there; 0: it is the first */
-    /* What the rank did outside MPI, with a CPU: until it entered that call, and of it since the one before there. */
+    /* The rank's doing outside MPI, with a CPU: until it entered that call, and of it since the one before there. */
     double did_ns, did_since_ns;
     bool is_inferred; /* no record says what released it, only times do */
     uint64_t begin_ns, dur_ns;

@@ -134,7 +134,7 @@ static bool was_posted_before(const struct message *message, const struct call *
     return message->receive && message->receive->time_ns <= call->since_ns;
 }
 
-/* What one need may have been waited for: for certain, and beyond that. */
+/* The waits for one need: for certain, and beyond that. */
 struct candidates {
     struct release certain, inferred;
 };
@@ -209,9 +209,9 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
     return NULL;
 }
 
-/* What cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest: a message
- * may be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And recorders
- * may end MPI_Finalize early, before the others have come to it. */
+/* An operation that cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest:
+ * a message may be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And
+ * recorders may end MPI_Finalize early, before the others have come to it. */
 static bool kind_synchronises(enum wait_kind kind)
 {
     switch (kind) {
@@ -229,7 +229,7 @@ static bool kind_synchronises(enum wait_kind kind)
     }
 }
 
-/* Who came after this call had ended released nobody in it. */
+/* A rank that came after this call had ended released nobody in it. */
 static bool release_counts(const struct call *call, uint32_t lane, uint64_t from_ns, const struct release *release)
 {
     const struct point *point = release->point;
@@ -269,7 +269,7 @@ static void keep_post(struct relays *relays, const struct call *call, uint32_t l
                    from_ns);
 }
 
-/* True when the same process came to MPI, left it at once, and had to come back. That is one wait: in two, what the
+/* True when the same process came to MPI, left it at once, and had to come back. It is one wait: in two, what the
  * waiting process had done already as well would shorten the first and be blamed in the second. */
 static bool only_came_by(const struct release *certain, const struct release *inferred)
 {

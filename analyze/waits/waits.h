@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What released a waiting call. A process waits from its entry until the releasing event of another:
+ * The release of a waiting call. A process waits from its entry until the releasing event of another:
  *   barrier, N to N, creation and freeing    the last member's entry
  *   1 to N                                   the root's entry
  *   N to 1                                   for the root: the last member's entry
@@ -27,7 +27,7 @@
  * Finds what a call, waiting since from_ns, was released by: the last of what it cannot have ended before for certain,
  * then, if that came later, what it seems to have waited for after it (a process to come back to MPI, a member that
  * relays, a deferred lock). A process that only came by to post or to start is waited for once, until it is back.
- * Returns NULL when that is settled; else what the lane must sleep on before it asks again.
+ * Returns NULL when that is settled. Else what the lane must sleep on before it asks again.
  */
 struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
                                      struct releases *releases);
@@ -38,7 +38,7 @@ bool waits_takes_part(const struct gatherings *gatherings, const struct call *ca
 bool waits_need_all(enum ww_coll coll);
 /* True when a member needs those before it only. */
 bool waits_is_prefix(enum ww_coll coll);
-/* How time inside a call that is not waiting is shown. */
+/* The kind of time inside a call that is not waiting. */
 enum step_state waits_state(enum ww_class class);
 /* True when the call may complete a wait that began with polls or a probe. */
 bool waits_may_follow_polls(enum ww_class class);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An arena is a list of blocks of growing size; a request larger than a block gets a block of its own. */
+/* An arena is a list of blocks of growing size. A request larger than a block gets a block of its own. */
 enum { ARENA_ALIGN = 16, ARENA_FIRST = 4096, ARENA_LARGEST = 1 << 20 };
 
 struct arena_block {
@@ -17,7 +17,7 @@ struct arena_block {
     _Alignas(ARENA_ALIGN) unsigned char data[];
 };
 
-/* What fills lines of the cache begins with one. */
+/* Data that fills lines of the cache begins with one. */
 static size_t padding_before(const struct arena_block *block, size_t size)
 {
     return size % CACHE_LINE ? 0 : -(uintptr_t)(block->data + block->used) % CACHE_LINE;

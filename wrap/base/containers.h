@@ -38,7 +38,7 @@ void arena_release(struct arena *arena);
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define arena_array(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
 
-/* Objects of one size that come and go in great numbers. What was not given back is freed with the slab. */
+/* Objects of one size that come and go in great numbers. Items not given back are freed with the slab. */
 
 struct slab {
     struct arena arena;
@@ -135,7 +135,7 @@ static inline void heap_replace(struct heap *heap, uint64_t time_ns)
     if (!stays) /* streams mostly come in runs */
         heap_sift_down(heap);
 }
-/* What comes after the first stream's present time; behind all others when there is no other stream. */
+/* The time after the first stream's present one; behind all others when there is no other stream. */
 static inline struct heap_item heap_second(const struct heap *heap)
 {
     struct heap_item second = {UINT64_MAX, UINT32_MAX};
@@ -152,10 +152,10 @@ void heap_release(struct heap *heap);
 uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n);
 
 /*
- * Two hash tables with open addressing.
- *  map     u64 -> u64, any key; for handles, ids, addresses.
- *  intern  byte string -> dense id 0, 1, 2 ... in order of first sight; for strings, stacks, vectors.
- * Iteration is not offered: ids are dense, and map users keep their own list, so that nothing depends on hash order.
+ * Two hash tables with open addressing. map u64 -> u64, any key. For handles, ids, addresses. intern
+ * byte string -> dense id 0, 1, 2 ... in order of first sight; for strings, stacks, vectors. Iteration
+ * is not offered: ids are dense, and map users keep their own list, so that nothing depends on hash
+ * order.
  */
 
 /* Both halves of the product: every bit of the input takes part in the lowest. */
@@ -174,7 +174,7 @@ struct map {
     size_t n, cap;
 };
 
-/* Where the key is, or would be. The map has room. */
+/* The slot of the key, or for it. The map has room. */
 static inline struct map_slot *map_find(const struct map *map, uint64_t key)
 {
     if (!key)

@@ -189,7 +189,7 @@ void sparse_settle(struct sparse *vector, struct arena *arena)
     *vector = settled;
 }
 
-/* Where the line is among the places, or belongs. */
+/* The place of the line, or for it. */
 static uint32_t *sums_place(const struct sums *sums, uint64_t key)
 {
     size_t mask = sums->places.n - 1, at = hash_u64(key) & mask;

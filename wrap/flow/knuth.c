@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placement: Kruskal's algorithm on falling weights; the edges left over carry the counters. Solution: at a leaf of the
+ * Placement: Kruskal's algorithm on falling weights. The edges left over carry the counters. Solution: at a leaf of the
  * tree every edge but one is known, and flow conservation gives that one; take the leaf off and go on. The order is
  * found once by a breadth-first search over the tree, so that solving is one sweep over blocks and one over edges.
  *
@@ -23,7 +23,7 @@ struct candidate {
     double weight;
 };
 
-/* Fixed edges first, then heavy ones; the edge number makes the order total. */
+/* Fixed edges first, then heavy ones. The edge number makes the order total. */
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;

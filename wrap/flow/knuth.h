@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often every edge of a routine was taken, from as few counters as possible (Knuth and Stevenson 1973; weights:
- * Ball and Larus 1994).
+ * Executions of every edge of a routine, from as few counters as possible (Knuth and Stevenson 1973; weights: Ball and
+ * Larus 1994).
  *
  * The graph has a root, an EXIT block, every block is reached from the root, and what does not reach EXIT is connected
  * to the rest at least. The edge EXIT -> root, whose frequency is the number of calls, is not among the graph's edges:
@@ -42,7 +42,7 @@ bool knuth_build(struct cfg *cfg, uint32_t exit, const unsigned char *is_counted
 
 /*
  * Fills in count[] of the uncounted edges from those of the counted ones, and the number of calls. parked (by block)
- * may be NULL; its entry for EXIT is ignored. `excess` is scratch for n_blocks values. Returns false when the counts
+ * may be NULL. Its entry for EXIT is ignored. `excess` is scratch for n_blocks values. Returns false when the counts
  * contradict each other (a frame vanished: longjmp, exit, exception): then *fault is an edge that would have been taken
  * a negative number of times (KNUTH_CALLS: the number of calls; KNUTH_ROOT: flow is lost in a part that is not
  * connected), and the counts of this routine mean nothing.

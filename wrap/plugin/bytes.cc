@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Where the program asks for memory: beside the executions, the bytes are added up, call by call. The counters of
+ * The program's requests for memory: beside the executions, the bytes are added up, call by call. The counters of
  * allocation points come after those of the edges.
  *
  * Programs have routines that allocate for others (xmalloc). What those ask for says nothing, so their callers are
@@ -21,7 +21,7 @@ bool is_allocating_new(tree callee)
     return !second || TREE_CODE(TREE_VALUE(second)) != POINTER_TYPE;
 }
 
-/* How many bytes a call asks for: the product of its factors, of arguments or of what they point to; or the length of a
+/* The bytes that a call asks for: the product of its factors, of arguments or of what they point to; or the length of a
  * string, up to a limit. Nothing when it allocates nothing. */
 struct asked {
     std::vector<tree> factors;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What counting has to know of calls.
+ * Facts about calls for counting.
  *
  * Which calls cannot end an interval. What a loop counts may be added behind it if no synchronisation is reached inside
  * it, which holds for calls that touch no memory, for the compiler's own, and for functions of this unit that call none

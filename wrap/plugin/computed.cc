@@ -2,14 +2,14 @@
 /*
  * Executions that the program computes itself, so that they need not be counted one by one.
  *
- * Iterations that the loop counts. Where the number of iterations is known on entry, it is added there, once. Where the
- * loop has a variable that goes up or down by a fixed step, the difference between its value at an exit and its first
- * value tells. Both replace an instruction in every iteration by a few per execution of the loop; other loops are told
- * apart by `kind`.
+ * Iterations that the loop counts. A number of iterations known on entry is added there, once. If the loop has a
+ * variable that goes up or down by a fixed step, the difference between its value at an exit and its first value shows
+ * it. Both replace an instruction in every iteration by a few per execution of the loop; other loops are told apart by
+ * `kind`.
  *
- * A choice between two values. Where the two ways from a condition meet again at once and do no more than choose a
- * value, the compiler will make a conditional move of it, unless an instruction that counts stands in the way. There
- * the outcome of the condition is added instead: as a number, before the branch.
+ * A choice between two values. If the two ways from a condition meet again at once and do no more than choose a value,
+ * the compiler will make a conditional move of it, unless an instruction that counts stands in the way. There the
+ * outcome of the condition is added instead: as a number, before the branch.
  */
 #include "routine.h"
 
@@ -220,8 +220,8 @@ static bool is_one_step_on(const trips &trips, tree name)
            cst_and_fits_in_hwi(gimple_assign_rhs2(stmt)) && int_cst_value(gimple_assign_rhs2(stmt)) == trips.step;
 }
 
-/* What the exit's condition compares is at hand; the other of the variable's two values would need a register of its
- * own. Where the loop ends because the variable equals something, that something will do. */
+/* The operand of the exit's condition is at hand. The other of the variable's two values would need a register of its
+ * own. If the loop ends because the variable equals something, that something will do. */
 static reading read_at_exit(const trips &trips, edge exit)
 {
     gcond *condition = safe_dyn_cast<gcond *>(last_stmt(exit->src));
@@ -273,7 +273,7 @@ bool is_arm(basic_block block, basic_block from)
     return n <= MOST_STATEMENTS;
 }
 
-/* Where the way over this edge of `from` leads to, past an arm. */
+/* The target of the way over this edge of `from`, past an arm. */
 basic_block meeting_point(edge e, basic_block from)
 {
     return is_arm(e->dest, from) ? single_succ(e->dest) : e->dest;

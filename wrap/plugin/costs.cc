@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Where counters cost least. An edge is as dear as it is executed often, by Ball and Larus's weights. There are three
- * exceptions.
+ * The cheapest places for counters. An edge is as dear as it is executed often, by Ball and Larus's weights. There are
+ * three exceptions.
  *
  * Blocks of their own: an edge that can only be counted in such a block costs a jump as well, and weighs double. Such
  * are edges from a block with several ways out to one with several ways in, and those out of an empty block. But where
- * the edge is the only way back in a loop, its head is counted instead; where a constant is chosen on it, there is such
- * a block anyway; where only a return follows, the compiler repeats that rather than jump to it.
+ * the edge is the only way back in a loop, its head is counted instead. Where a constant is chosen on it, there is such
+ * a block anyway. Where only a return follows, the compiler repeats that rather than jump to it.
  *
  * Choices: one between two values costs as much as the block that chooses (computed.cc).
  *
@@ -88,7 +88,7 @@ const cfg_loop *nest_around(const loop_facts &facts, uint32_t loop)
     return nest;
 }
 
-/* The nest in a variable of which the edge can be counted, or null. What a loop tells is added around it. */
+/* The nest in a variable of which the edge can be counted, or null. A loop's own number is added around it. */
 const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
 {
     const cfg_edge &ends = r.graph.edges.at[edge];
@@ -110,7 +110,7 @@ bool needs_jump(const routine &r, const loop_facts &facts, uint32_t edge)
     return !nest_of(r, facts, edge) || !head_to_count(r, facts.loops, edge);
 }
 
-/* How often a block is executed, as far as the weights of its ways out tell. */
+/* The executions of a block, as far as the weights of its ways out show. */
 double block_weight(const routine &r, const double *weights, uint32_t block)
 {
     double sum = 0;
@@ -119,7 +119,7 @@ double block_weight(const routine &r, const double *weights, uint32_t block)
     return sum;
 }
 
-/* How often a loop is entered, likewise. */
+/* The entries of a loop, likewise. */
 double entry_weight(const routine &r, const cfg_loops &loops, const double *weights, uint32_t loop)
 {
     double sum = 0;
@@ -159,7 +159,7 @@ bool call_is_of_another(const gimple *call)
     return gimple_call_fndecl(call) != cfun->decl;
 }
 
-/* What the loop tells needs a value from before it, which every recursion would have to save. */
+/* The loop's number needs a value from before it, which every recursion would have to save. */
 bool keeps_a_value(const trips &trips)
 {
     return trips.kind == trips::AT_EXIT && TREE_CODE(trips.base) == SSA_NAME;
@@ -220,7 +220,7 @@ double *counter_costs(routine &r, const loop_facts &facts)
     return costs;
 }
 
-/* Where there is no room for all, the dearest have it. */
+/* If there is no room for all, the dearest have it. */
 std::vector<const cfg_loop *> choose_nests(const routine &r, const loop_facts &facts, const double *costs)
 {
     std::vector<const cfg_loop *> nests(r.graph.edges.n);

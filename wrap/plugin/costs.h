@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counting costs where, which depends on the loops: decided in costs.cc for place.cc, which carries it out.
+ * The costs of counting, which depend on the loops: decided in costs.cc for place.cc, which carries it out.
  */
 #pragma once
 #include "routine.h"

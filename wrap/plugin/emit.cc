@@ -120,8 +120,8 @@ struct run {
     rtx_insn *nameless = nullptr; /* its first instruction, while none of it has told its block */
 };
 
-/* What compilers put together themselves has no location: at the beginning of straight-line code, which is executed as
- * a whole, it belongs to the first instruction that has one. */
+/* Instructions made by the compiler have no location: at the beginning of straight-line code, which is executed as a
+ * whole, they belong to the first instruction that has one. */
 void label_instruction(routine &r, rtx_insn *insn, run *run)
 {
     uint32_t tag = tag_of(INSN_LOCATION(insn));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The flow graph of a function: GCC's CFG after the last GIMPLE pass, and what it does not show.
+ * The flow graph of a function: GCC's CFG after the last GIMPLE pass, and what it does not
+ * show.
  *
  *  - A block whose last call does not return flows to EXIT.
  *  - A tail call flows to EXIT: the code after it is deleted when it becomes a jump. Whether it does is decided later,
  *    so each tail call gets a return statement of its own, which nobody else shares; and it is counted before the call.
- *  - A call that may throw past all handlers here has an edge to EXIT for the frames that an exception removes; so
- *    has every call in a unit that uses longjmp. These edges are never counted but follow from the others.
+ *  - A call that may throw past all handlers here has an edge to EXIT for the frames that an exception removes. So has
+ * every call in a unit that uses longjmp. These edges are never counted but follow from the others.
  *  - Abnormal edges (computed goto, setjmp) cannot carry a counter either. GCC leads them all through one block a
  *    function, so that they form a star, which fits into a spanning tree. For setjmp this dispatcher is a block without
  *    code; frames that vanish in such a function flow through it to EXIT, because a call has one way out of the
@@ -73,7 +74,7 @@ bool unit_uses_longjmp()
     return false;
 }
 
-/* What was executed for nothing is not undone in the counts, and a new attempt begins in the middle of a block. */
+/* Executions for nothing are not undone in the counts, and a new attempt begins in the middle of a block. */
 bool has_transactions(function *fn)
 {
     basic_block block;
@@ -131,7 +132,7 @@ bool block_returns(basic_block block)
     return last && gimple_code(last) == GIMPLE_RETURN;
 }
 
-/* Gives the tail call a return statement in its own block; where that is not possible it is an ordinary call. */
+/* Gives the tail call a return statement in its own block. Where that is not possible it is an ordinary call. */
 bool own_return(basic_block block, gcall *call)
 {
     tree value;

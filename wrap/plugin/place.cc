@@ -134,7 +134,7 @@ void insert_beside(const arm &arm, gimple_seq seq)
         insert_before(arm.condition, seq);
 }
 
-/* In the nest's last variable. Where the other outcome is counted already, it is cheaper to count both. */
+/* In the nest's last variable. If the other outcome is counted already, it is cheaper to count both. */
 void count_outcome(const arm &arm, nest &nest)
 {
     nest::variable &last = nest.variables.back();

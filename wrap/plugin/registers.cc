@@ -99,7 +99,7 @@ rtx_insn *only_copy(basic_block block)
     return copy;
 }
 
-/* Where the choice at a block's end begins: its jump, or the comparison just before. They must stay neighbours. */
+/* The begin of the choice at a block's end: its jump, or the comparison just before. They must stay neighbours. */
 rtx_insn *choice_of(basic_block block)
 {
     rtx_insn *jump = BB_END(block), *before = prev_nonnote_nondebug_insn_bb(jump);

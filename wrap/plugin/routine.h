@@ -26,7 +26,7 @@ struct options {
     tls_model model = TLS_MODEL_REAL; /* TLS_MODEL_REAL: by how the unit is compiled */
 };
 
-/* Where the execution of a flow edge can be counted. */
+/* Places where the execution of a flow edge can be counted. */
 struct place {
     edge on = nullptr;        /* on this edge of the CFG ... */
     gimple *before = nullptr; /* ... or before this statement (a tail call); neither: nowhere */
@@ -109,7 +109,7 @@ bool routine_place(routine &r, const options &options, const char **why);
 gimple_seq counter_add(const routine &r, uint32_t counter, tree amount);
 void insert_before(gimple *stmt, gimple_seq seq);
 
-/* bytes.cc: finds the allocation points and gives them counters; then inserts what counts there. */
+/* bytes.cc: finds the allocation points and gives them counters. Then inserts what counts there. */
 void routine_find_allocs(routine &r);
 void routine_count_bytes(const routine &r);
 
@@ -159,7 +159,7 @@ void routine_settle_addresses(const routine &r);
 /* registers.cc: registers need not be saved before an early return is known; called before they are allocated. */
 void routine_clear_early_returns(const routine &r);
 
-/* emit.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
+/* emit.cc: statements are tagged with their block. The tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
 /* Before and after the pass that makes one call of two. */
 void routine_part_calls(const routine &r);

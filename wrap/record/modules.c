@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which files are mapped where: one WW_MODULE for each loaded object, with its build id. A scan is one walk over the
- * loader's list; it compares with what was written before, so that it can be repeated whenever the loader's counters
+ * loader's list. It compares with what was written before, so that it can be repeated whenever the loader's counters
  * changed.
  */
 #include "wrap/record/modules.h"

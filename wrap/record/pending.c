@@ -25,7 +25,7 @@ static size_t after(size_t slot)
     return (slot + 1) & (pending.n_slots - 1);
 }
 
-/* Where it is, or else where it can go. */
+/* Its slot, or one for it. */
 static struct ww_call *find(uint64_t request)
 {
     size_t i = home_of(request);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The timeline in typed arrays, as analyze/html/cells.h packs it, and what can be asked of it.
 
-// What a part is painted as: states, with causes 1 to 6 apart and all others together.
+// Colours of parts: states, with causes 1 to 6 apart and all others together.
 const CAUSES_APART = 6;
 const PAINT = {unknown: 0, computing: 1, cause: 2, otherCause: 2 + CAUSES_APART, blocked: 3 + CAUSES_APART, descheduled: 4 + CAUSES_APART,
   mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART, caused: 8 + CAUSES_APART};
 const N_PAINTS = 9 + CAUSES_APART;
 
-// What causes hardly any waiting is shown as the code that it is.
+// A cause of hardly any waiting is shown as the code that it is.
 const WORTH_A_COLOUR = 0.01;
 
 // Which cause each of the colours stands for, by name, so that two runs agree: the largest ones of the run that is shown;
@@ -226,7 +226,7 @@ function lightWaits(run, cause) {
   t.litBins = null;
 }
 
-/** What of a cell's waiting is lit up, in [0, 1]. */
+/** The lit part of a cell's waiting, in [0, 1]. */
 const litOf = (t, cell) => t.lit && t.waitOf[cell] >= 0 ? t.lit[t.waitOf[cell]] : 0;
 
 /** Adds a part of a cell to sums by paint from `at` on. */
@@ -246,9 +246,9 @@ function addSums(t, rowAt, from, to, sums) {
   return sums;
 }
 
-/**
- * Shares by paint in equal bins over the run, 1 to 255: of bin b of row r those from start[r * n + b] on, each with its
- * paint. What there is at all is at least 1. Made once, of about two million bins.
+/* * Shares by paint in equal bins over the run, 1 to 255: of bin b of row r those from start[r * n +
+ * b] on, each with its paint. Anything there at all is at least 1. Made once, of about two million
+ * bins.
  */
 function bins(t) {
   if (t.bins) return t.bins;
@@ -288,7 +288,7 @@ function bins(t) {
   return t.bins = {n, width, start, paint, value};
 }
 
-/** What of each of these bins is waiting that is lit up, 1 to 255; null when none is. Of the waits alone, so that a choice is soon seen. */
+/** The lit waiting of each of these bins, 1 to 255; null when none is. Of the waits alone, so that a choice is soon seen. */
 function litBins(t) {
   if (t.litBins || !t.lit) return t.litBins;
   const {n, width} = bins(t), sums = new Float32Array(t.rows.length * n);

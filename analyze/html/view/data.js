@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the page carries: reports as JSON, cells of the timeline, a comparison. Deflated, in base64.
+// Data in the page: reports as JSON, cells of the timeline, a comparison. Deflated, in base64.
 
 async function inflate(id) {
   const node = document.getElementById(id);

@@ -148,7 +148,7 @@ function stepsOfRow(run, row) {
   return found.filter(({times}) => times.length <= 1.1 * rarest + 1).sort((a, b) => b.waitedNs - a.waitedNs)[0] ?? null;
 }
 
-/** How long ranks wait at "MPI_Barrier heat.c:33". */
+/** The ranks' waiting at "MPI_Barrier heat.c:33". */
 const waitedAt = ({report}, call) => report.sites.filter((site) => `${site.call} ${baseName(site.file)}:${site.line}` === call).reduce((sum, site) => sum + site.waiting_ns, 0);
 
 function stepsOfLoop(run) {

@@ -55,7 +55,7 @@ function inkOf(paint) {
   return paint >= PAINT.cause && paint < PAINT.cause + CAUSES_APART ? CAUSE_INKS[paint - PAINT.cause] : INKS[PAINT_NAMES[paint]];
 }
 
-/** Tiles of pixels by paint; all but `lit` and the waits that it causes are pale when something is lit, and what was made pale is. */
+/** Tiles of pixels by paint. All but `lit` and the waits that it causes are pale when something is lit, and what was made pale is. */
 function tilesFor(lit) {
   const paper = rgb(GROUNDS[isDark() ? "dark" : "light"].paper);
   return Array.from({length: N_PAINTS}, (_, paint) => {
@@ -80,9 +80,9 @@ function swatch(paint, lit = null) {
 const STACK = [PAINT.computing, ...Array.from({length: CAUSES_APART}, (_, i) => PAINT.cause + i), PAINT.otherCause, PAINT.blocked,
   PAINT.descheduled, PAINT.mpi, PAINT.transfer, PAINT.caused, PAINT.waiting, PAINT.unknown];
 
-/**
- * Fills rows y0 to y1 of `pixels`, from column x0 on, from shares by [column][paint], whose sum a column is `whole`.
- * Patterns move with time: `column` is the number of the first column of `shares`. What does not make a whole pixel is carried on to the next column, and what begins in a column is seen there, however little it is.
+/* * Fills rows y0 to y1 of `pixels`, from column x0 on, from shares by [column][paint], whose sum a column is `whole`.
+ * Patterns move with time: `column` is the number of the first column of `shares`. A remainder of a pixel is carried on
+ * to the next column, and whatever begins in a column is seen there, however little it is.
  */
 function fillBand(pixels, width, x0, nColumns, column, y0, y1, shares, whole, tiles, ground) {
   const height = y1 - y0, carried = new Float32Array(N_PAINTS), counts = new Int32Array(N_PAINTS);

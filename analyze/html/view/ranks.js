@@ -183,7 +183,7 @@ function heatCell(ns, most) {
   return el("span.heatcell", {style: {background: `rgb(${colour.join(",")})`, color: luminance(colour) < 0.18 ? "#ffffff" : "#000000"}}, duration(ns));
 }
 
-/** Who makes whom wait, in groups when there are many. */
+/** Waiting by pairs of ranks, in groups when there are many. */
 function matrixOf(run) {
   const {group_size: size, pairs} = run.report.who_waits_for_whom, {report} = run;
   if (!pairs.length) return null;

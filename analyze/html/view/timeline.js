@@ -8,9 +8,9 @@ const wholeNs = () => Math.max(...page.runs.map((run) => run.report.duration_ns)
 const rangeFrom = () => state.from ?? 0;
 const rangeTo = () => state.to ?? wholeNs();
 
-/**
- * Sets the time in view, within the run and not closer than a microsecond. Who moves keeps the length to the nanosecond,
- * whatever fractions round to: only then what has been drawn can be shifted.
+/* * Sets the time in view, within the run and not closer than a microsecond. A move keeps the
+ * length to the nanosecond, whatever fractions round to: only then what has been drawn can be
+ * shifted.
  */
 function setRange(from, to, isChoice) {
   const whole = wholeNs(), shown = rangeTo() - rangeFrom(), isMove = Math.abs(to - from - shown) < 1;
@@ -266,7 +266,7 @@ function drawCriticalPath(view, context) {
   }
 }
 
-/** What is wide enough: names in cells, arrows to waits from what released them. */
+/** Widths that suffice: names in cells, arrows to waits from what released them. */
 function drawNear(view, context) {
   const {t} = view, from = rangeFrom(), to = rangeTo();
   let nSeen = 0;
@@ -427,7 +427,7 @@ function describe(view, row, cell, wait) {
   return lines;
 }
 
-/** What the late side did along a chosen wait's explanation: [kind, ns, rank], most first. */
+/** The late side's doing along a chosen wait's explanation: [kind, ns, rank], most first. */
 function lateWork(view, row) {
   const {t} = view, wait = view.selected?.row === row ? view.selected.wait : null;
   const sums = new Map();
@@ -625,7 +625,7 @@ function paintName(run, paint) {
   return {caused: `waiting for cause ${state.cause}`, otherCause: "other causes", mpi: "in MPI", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
 }
 
-/** What is in view, in numbers. */
+/** The view in numbers. */
 function inView(run) {
   const t = run.timeline, many = t.rows.length > 64, group = many ? Math.ceil(t.rows.length / 32) : 1, rows = [];
   const from = rangeFrom(), to = Math.min(rangeTo(), run.report.duration_ns);
@@ -655,7 +655,7 @@ function legend(run) {
   }));
 }
 
-/** What fills the picture without being what is looked for can be made pale. */
+/** States that fill the picture can be made pale. */
 function togglePale(name) {
   show({pale: state.pale.includes(name) ? state.pale.filter((other) => other !== name) : [...state.pale, name]}, true);
 }

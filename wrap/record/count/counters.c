@@ -17,7 +17,7 @@ void *counters_pages(size_t size_bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* What the compiler passes to the loader for a thread-local variable; the block is made when it is not there yet. */
+/* The compiler passes this to the loader for a thread-local variable. The block is made when it is not there yet. */
 struct tls_place {
     unsigned long module, offset;
 };

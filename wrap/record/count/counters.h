@@ -38,7 +38,7 @@ struct counters_module {
     uint64_t *mark;          /* a word in the module's data, 1 once it is known; NULL = it has none */
 };
 
-/* All modules of the process; one thread at a time may call counters_scan. */
+/* All modules of the process. One thread at a time may call counters_scan. */
 struct counters_process {
     const char *only;   /* patterns of the functions to take (wrap/only.h); empty or NULL = all */
     uint64_t only_used; /* by pattern: it chose a function of some module */
@@ -68,7 +68,7 @@ struct unwound {
 /* Adds n frames. They are left out when the table is full of other places. */
 void unwound_add(struct unwound *unwound, uint64_t return_address, uint64_t n);
 
-/* How many were added to the place since the last time. */
+/* The number added to the place since the last time. */
 static inline uint64_t unwound_take(struct unwound_place *place)
 {
     uint64_t n = atomic_load_explicit(&place->n, memory_order_relaxed), n_new = n - place->n_taken;
@@ -79,7 +79,7 @@ static inline uint64_t unwound_take(struct unwound_place *place)
 /* Adds what was not taken yet to `rest` and leaves nothing. */
 void unwound_move(struct unwound *unwound, struct unwound *rest);
 
-/* What is known of one thread's counters. */
+/* Facts about one thread's counters. */
 struct counters_thread {
     struct counters_view {
         const uint64_t *live;           /* the module's thread-local block; NULL = not looked up yet */
@@ -104,7 +104,7 @@ bool counters_scan(struct counters_process *process);
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread);
 
 /* Before the thread ends: adds what it counted since the last take to `rest`, from where it can be taken like a living
- * thread's. What counters_attach made can be attached by another thread then. */
+ * thread's. Another thread can then attach what counters_attach made. */
 void counters_leave(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread,
                     struct counters_thread *rest);
 

@@ -79,7 +79,7 @@ static struct image find_section(const struct image *image, const char *name, si
     return (struct image){0};
 }
 
-/* What a module's file says of its counters. */
+/* Facts about counters from a module's file. */
 struct tables {
     struct image points, strings;
 };
@@ -152,7 +152,7 @@ static void add_range(struct counters_set *set, uint64_t first, uint32_t n)
         set->ranges[set->n_ranges++] = (struct counters_range){(uint32_t)first, n};
 }
 
-/* Of the chosen functions, not yet in order; the allocation points' counters are a function's last ones. Returns the
+/* Of the chosen functions, not yet in order. The allocation points' counters are a function's last ones. Returns the
  * link-time address of the mark (0 = none). `tls_words` bounds what a damaged table may claim. */
 static uint64_t read_ranges(struct counters_process *process, const struct tables *tables, uint64_t tls_words,
                             struct counters_set sets[COUNTERS_KINDS])
@@ -211,7 +211,7 @@ static bool is_writable(const struct dl_phdr_info *info, uint64_t address)
     return false;
 }
 
-/* Where the module lies. Returns the bytes of its thread-local block. */
+/* The address of the module. Returns the bytes of its thread-local block. */
 static uint64_t find_segments(const struct dl_phdr_info *info, struct counters_module *module)
 {
     uint64_t tls_bytes = 0;

@@ -269,7 +269,7 @@ static __attribute__((noinline)) void take_all(uint16_t call_id)
         return;
     if (recorder_self->index != 0 || !workers_are_there())
         return;
-    /* What the other threads count behind such a call belongs to something else. */
+    /* Counts of the other threads behind such a call belong to something else. */
     bool must_be_now = call_id == WW_ID_Finalize || call_id == WW_ID_Pcontrol;
     uint64_t now_ns = recorder_now_ns();
     if (!must_be_now && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)

@@ -7,7 +7,7 @@
  * for its thread-local blocks. When it ends, what was not taken yet goes to a common remainder, since its blocks go
  * with it. A thread that calls MPI takes its own counts from then on.
  *
- * Threads that an MPI library makes for itself execute nothing that is counted; they are left out, because looking at
+ * Threads that an MPI library makes for itself execute nothing that is counted. They are left out, because looking at
  * them would cost time at every call.
  */
 #pragma once

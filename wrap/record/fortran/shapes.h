@@ -29,7 +29,7 @@ struct fortran {
 #include "wrap/record/fortran/shapes.def"
 #undef SHAPE
 
-/* What is freed while nothing is recorded must be forgotten, too: its handle will come back. */
+/* Objects freed while nothing is recorded must be forgotten, too: their handles will come back. */
 void f_free_unrecorded(struct fortran *f);
 /* After a call that freed something, or failed to: then it stays known. */
 void f_free_settle(struct fortran *f);

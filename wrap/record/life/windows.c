@@ -16,7 +16,7 @@ static const uint64_t PATIENCE_NS = 30000000000u;
 static struct {
     struct windows_plan plan; /* under way */
     struct windows_clock clock;
-    uint64_t n, at;       /* calls of all processes so far; the one behind which the plan under way is taken */
+    uint64_t n, at;       /* calls of all processes so far. The one behind which the plan under way is taken */
     uint64_t n_last;      /* from the plan before that was taken to the last one */
     bool is_switched_off; /* by the program */
 } windows;

@@ -3,7 +3,7 @@
  * Collective operations. One row an operation gives its parameters, and from it come the blocking, the non-blocking and
  * (MPI 4) the persistent call, each again with large counts where the MPI has them.
  *
- * Then the calls that make, free and name communicators. The call record belongs to the parent; the new communicator
+ * Then the calls that make, free and name communicators. The call record belongs to the parent. The new communicator
  * has its own WW_COMM, which follows.
  */
 #include "wrap/record/mpi/coll.h"

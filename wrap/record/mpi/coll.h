@@ -177,7 +177,7 @@ static inline bool gathers_out(const struct comm_info *info, int root, bool in_p
         call->bytes_in = (coll_n(info) - (in_place)) * own_;                                                           \
     } while (0)
 
-/* Where a grid ends there is no neighbour, and its slot in the arrays counts nothing. */
+/* At the end of a grid there is no neighbour, and its slot in the arrays counts nothing. */
 static inline uint64_t neighbors_present(const struct comm_info *info, int from, int n)
 {
     uint64_t present = 0;

@@ -3,7 +3,7 @@
  * Tables of handles, and the records that describe communicators and windows.
  *
  * A communicator gets its id when the call that makes it returns, because analysis tells communicators of equal groups
- * apart by their order; its record is written at once, or with the first successful call on it if recording was paused
+ * apart by their order. Its record is written at once, or with the first successful call on it if recording was paused
  * or the communicator not yet complete (MPI_Comm_idup).
  */
 #include "wrap/record/mpi/comms.h"

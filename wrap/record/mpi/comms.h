@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the recorder knows about communicators, windows and matched messages.
+ * The recorder's knowledge of communicators, windows and matched messages.
  *
  * Looking a handle up compares its value and asks MPI nothing, so any value that a program passes is safe. Learning a
- * handle asks MPI (group, size, topology) and writes its WW_COMM or WW_WIN; it is done only when a call on that handle
+ * handle asks MPI (group, size, topology) and writes its WW_COMM or WW_WIN. It is done only when a call on that handle
  * has just succeeded: the program's error handlers never see a query of ours. All of it may be called from any thread.
  */
 #pragma once

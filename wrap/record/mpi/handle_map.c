@@ -5,7 +5,7 @@
 
 enum { FIRST_SLOTS = 64 };
 
-/* Where the key is, or else where it can go: a removed slot on its way, or the free one at the end. */
+/* The slot of the key, or for it: a removed slot on its way, or the free one at the end. */
 static struct handle_slot *find_slot(struct handle_table *table, uint64_t key)
 {
     struct handle_slot *removed = NULL;

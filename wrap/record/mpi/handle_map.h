@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handle -> pointer or number. Read without a lock by any thread; written under one, at creation and freeing of what
- * the handle names. Open addressing with linear probing; a removed key leaves its slot to the next new key. A table
+ * the handle names. Open addressing with linear probing. A removed key leaves its slot to the next new key. A table
  * outgrown is kept (readers may be inside): at most as much memory again as the last one has.
  *
  * A reader that races with the removal of its own key may see what comes next in that slot: using a handle while

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the calls on files write into their record; shared with the Fortran entry points.
+ * Fields that the calls on files write into their record; shared with the Fortran entry points.
  *
  * A file gets an id when it is opened, and its WW_FILE, which tells its name, is written then: other calls on it only
  * look the id up. As with all objects, MPI is asked about a file only after a call on it has succeeded.
@@ -13,7 +13,7 @@ uint32_t file_find(MPI_File file);
 /* Around MPI_File_close: the handle may be given out again as soon as the real call has begun. */
 uint32_t file_forget(MPI_File file);
 void file_restore(MPI_File file, uint32_t id);
-/* A file was opened on comm in this mode; the name need not end in a zero. call may be NULL. */
+/* A file was opened on comm in this mode. The name need not end in a zero. call may be NULL. */
 void file_made(struct ww_call *call, MPI_Comm comm, MPI_File file, int mode, const char *name, size_t bytes);
 /* MPI_File_delete. */
 void file_deleted(const char *name, size_t bytes);

@@ -170,7 +170,7 @@ MPI_ENTRY(Win_set_name, (MPI_Win win, const char *name))
     origin, n, type, result, result_n, result_type, target, displacement, target_n, target_type, op, win
 #define ORIGIN_BYTES type_bytes(n, type)
 #define RESULT_BYTES type_bytes(result_n, result_type)
-/* The origin of a Get_accumulate with MPI_NO_OP need not be valid; the result has as many bytes. */
+/* The origin of a Get_accumulate with MPI_NO_OP need not be valid. The result has as many bytes. */
 
 #define RMA_FAMILY(suffix, T)                                                                                          \
     RMA(Put##suffix, (P_PUT(T), MPI_Win win), (A_PUT, win), ORIGIN_BYTES, 0)                                           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the calls on windows write into their record; shared with the Fortran entry points. */
+/* Fields that the calls on windows write into their record; shared with the Fortran entry points. */
 #pragma once
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/complete.h"

@@ -4,7 +4,7 @@
  * exec. Where MPI_Init itself was hidden from us, never called, or called by a program from whose environment the
  * recorder was taken, nobody else says so.
  *
- * Only the process that `whywait record` became speaks of exec; a child between vfork and exec is another one, and here
+ * Only the process that `whywait record` became speaks of exec. A child between vfork and exec is another one, and here
  * reads two variables and its number at most.
  */
 #include "wrap/record/pmpi/next.h"

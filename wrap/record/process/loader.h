@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How often objects were loaded and unloaded so far: while neither count moves, what was learnt of them still holds. */
+/* Objects loaded and unloaded so far: while neither count moves, what was learnt of them still holds. */
 #pragma once
 
 struct loader_counts {

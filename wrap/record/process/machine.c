@@ -82,7 +82,7 @@ uint32_t machine_read_limit(const char *groups, const char *mount, char dir[MACH
     return tightest;
 }
 
-/* Of all CPUs together. What guests of ours take is in `user` as well. */
+/* Of all CPUs together. The share of our guests is in `user` as well. */
 static void read_node_times(struct ww_machine *machine)
 {
     char text[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the node gives this process: its CPUs, which of them a thread may use, the time that a control group allows, and
- * who else takes time. Read from the kernel's files, some of which may be missing or mean the whole node in a
+ * The node's share for this process: its CPUs, which of them a thread may use, the time that a control group allows,
+ * and who else takes time. Read from the kernel's files, some of which may be missing or mean the whole node in a
  * container: what cannot be read is 0.
  */
 #pragma once
@@ -20,7 +20,7 @@ void machine_watch(struct ww_machine *machine, uint64_t watched_ns);
 void machine_read_cpus(int32_t tid, uint8_t cpus[WW_CPUS_BYTES]);
 /* Time on a CPU of a thread of this process; 0 when it has ended. */
 uint64_t machine_thread_ns(int32_t tid);
-/* What the kernel did for a thread of this process so far. False when it has ended. Takes some 10 us. */
+/* The kernel's account of a thread of this process so far. False when it has ended. Takes some 10 us. */
 struct machine_thread {
     uint64_t n_faults;  /* of pages */
     uint64_t kernel_ns; /* on a CPU in the kernel, in whole hundredths of a second */

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-/* What pthread_setspecific refuses. */
+/* The value that pthread_setspecific refuses. */
 #define THREAD_KEY_NONE ((pthread_key_t)PTHREAD_KEYS_MAX)
 
 /* A new key, or THREAD_KEY_NONE when none is left. */

@@ -75,8 +75,8 @@ static void start_and_wait(struct job *job)
     job->status = rc == pid ? status : -1;
 }
 
-/* Where SIGCHLD is ignored, nobody is told how children end. This process has handlers of its own, but its memory is
- * the program's: whoever stands before sigaction must not note what is changed here. */
+/* If SIGCHLD is ignored, nobody learns how children end. This process has handlers of its own, but its memory is the
+ * program's: whoever stands before sigaction must not note what is changed here. */
 static int between(void *context)
 {
     static const uint64_t by_default[4]; /* the kernel's struct: SIG_DFL, no flags, no mask */

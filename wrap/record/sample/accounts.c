@@ -7,7 +7,7 @@
 
 enum { SHORTEST_TOLD_NS = 20000 }; /* off the CPU for less: that happens for any reason */
 
-/* What the thread itself has read before that time. It goes on meanwhile, and may write over the oldest. */
+/* Readings by the thread itself before that time. It goes on meanwhile, and may write over the oldest. */
 static void take_own_accounts(struct recorder_thread *thread, uint64_t before_ns)
 {
     unsigned n = atomic_load_explicit(&thread->n_accounts, memory_order_acquire);
@@ -50,7 +50,7 @@ void accounts_write_gaps(struct recorder_thread *thread)
     gap->n_told = 0;
 }
 
-/* Where it was on a CPU all the time, or asleep in MPI, there is nothing to tell. */
+/* If it was on a CPU all the time, or asleep in MPI, there is nothing to say. */
 static void choose_told(struct gap *gap)
 {
     unsigned n = 0;

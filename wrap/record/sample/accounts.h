@@ -11,5 +11,5 @@
 void accounts_take(struct recorder_thread *thread, struct gap_account account);
 /* Writes what is known of its gaps by now. */
 void accounts_write_gaps(struct recorder_thread *thread);
-/* Where its switches are not recorded: all since the last time was a gap. */
+/* If its switches are not recorded: all since the last time was a gap. */
 void accounts_follow(struct recorder_thread *thread, uint64_t now_ns);

@@ -13,7 +13,7 @@ bool gap_read_account(int32_t tid, uint64_t now_ns, struct gap_account *account)
     unsigned long long cpu_ns, ready_ns;
     if (clock_gettime(timer_cpu_clock(tid), &cpu) != 0)
         return false;
-    /* "ON_CPU READY SLICES" in ns; nothing where the kernel does not count it. */
+    /* "ON_CPU READY SLICES" in ns. Nothing where the kernel does not count it. */
     snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
     machine_read_text(path, text, sizeof text);
     bool is_counted = sscanf(text, "%llu %llu", &cpu_ns, &ready_ns) == 2;
@@ -82,7 +82,7 @@ static void tell(struct gap *gap, uint64_t ready_ns)
     gap->n_parts = gap->n_settled = 0;
 }
 
-/* What was on a CPU in the parts since the last account. */
+/* CPU time in the parts since the last account. */
 static void settle(struct gap *gap, uint64_t cpu_ns, bool in_call)
 {
     uint64_t all_ns = 0;
@@ -129,7 +129,7 @@ void gap_switch(struct gap *gap, enum gap_state state, uint64_t time_ns)
     gap->since_ns = gap->last_ns = time_ns;
 }
 
-/* Where there are too many, the last part has what lies between them as well. */
+/* If there are too many, the last part has what lies between them as well. */
 static void add_part(struct gap *gap, uint64_t from_ns, uint64_t until_ns)
 {
     if (until_ns <= from_ns)

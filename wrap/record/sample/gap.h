@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a thread was on a CPU while its switches were lost.
+ * The CPU time of a thread while its switches were lost.
  *
- * The kernel's ring holds some thousand switches, and a helper that does not run for a while finds it full. What a
- * thread did then is not known, but the kernel counts its time on a CPU. Between two of these accounts the switches
- * that are known tell of the rest:
+ * The kernel's ring holds some thousand switches, and a helper that does not run for a while finds it full. A thread's
+ * doing then is not known, but the kernel counts its time on a CPU. Between two of these accounts the switches that are
+ * known tell of the rest:
  *
  *     on a CPU in the gaps = account - account before - on a CPU between the two as far as switches tell
  *
  * The helper reads accounts when it empties the ring. A thread that leaves the CPU so often that the ring may fill adds
  * its own, where a long stretch outside MPI or a long call begins or ends. So a gap is cut where the thread entered and
- * left MPI, and each part has its own time on a CPU. What is on a CPU between two accounts is shared out by length over
- * the parts between them.
+ * left MPI, and each part has its own time on a CPU. CPU time between two accounts is shared out by length over the
+ * parts between them.
  *
  * Was it asleep in the rest, or ready to run? The helper's accounts say for how long it was ready, and its own behind a
  * long time off the CPU. In MPI calls such a thread polls and yields, so of what lies between two of these it slept
  * outside, as far as there is time off the CPU there.
  *
- * Where switches are not recorded at all, all of a thread's life is such a gap.
+ * If switches are not recorded at all, all of a thread's life is such a gap.
  *
- * Everything here is given times; only gap_read_account asks the kernel.
+ * Everything here is given times. Only gap_read_account asks the kernel.
  */
 #pragma once
 #include "wrap/format.h"
@@ -57,7 +57,7 @@ struct gap {
 bool gap_read_account(int32_t tid, uint64_t now_ns, struct gap_account *account);
 /* A thread is looked at from now on, as of the account. */
 void gap_begin(struct gap *gap, const struct gap_account *account, bool is_on_cpu);
-/* In order of time. They may be later than the switches that follow; those before the last switch are too late. */
+/* In order of time. They may be later than the switches that follow. Those before the last switch are too late. */
 void gap_take_account(struct gap *gap, const struct gap_account *account);
 /* In order of time: since then the thread is in this state. */
 void gap_switch(struct gap *gap, enum gap_state state, uint64_t time_ns);

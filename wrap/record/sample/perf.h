@@ -20,8 +20,8 @@ struct perf_ring {
     int fd;      /* by which its period can be changed; -1 = not kept */
 };
 
-/* What one sample costs the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time. `error`: why perf
- * events cannot be used, 0 otherwise. */
+/* The cost of one sample for the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time. `error`: why
+ * perf events cannot be used, 0 otherwise. */
 uint64_t perf_choose(int *error);
 /* Open the ring of samples (every period_ns of CPU time) and that of switches. 0, or an errno. The buffer has
  * ring_bytes, more where the windows are wide, and less, with smaller windows, where the limit on locked memory demands
@@ -33,7 +33,7 @@ int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, s
 /* From now on, and the period under way begins anew. False when the event's descriptor was not kept, or is the
  * program's by now. */
 bool perf_change_period(struct perf_ring *ring, uint64_t period_ns);
-/* How many samples with such windows it holds. */
+/* The number of samples with such windows that it holds. */
 size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes);
 int perf_open_switches(struct perf_ring *ring, int32_t tid, size_t ring_bytes);
 void perf_close(struct perf_ring *ring);
@@ -41,5 +41,5 @@ void perf_close(struct perf_ring *ring);
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
 /* Takes what is in both rings of the thread, in order of time. The number of samples. */
 uint64_t perf_drain(struct recorder_thread *thread);
-/* What the events cost the threads at the switches outside MPI that were taken so far. */
+/* The cost of the events for the threads at the switches outside MPI that were taken so far. */
 uint64_t perf_switches_ns(void);

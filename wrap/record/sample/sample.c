@@ -3,14 +3,14 @@
  * From registers and a copied stack window to a WW_SAMPLE.
  *
  * A window holds the innermost part of the stack only. The frames further out, which change rarely, are read from the
- * live stack when the window is used up; such a walk counts only if it arrives at the start of the thread, or at the
+ * live stack when the window is used up. Such a walk counts only if it arrives at the start of the thread, or at the
  * frames that made the thread's last MPI call, else it is cut where the window ended.
  *
  * A sample whose stack passes through this library was taken inside a recorded MPI call: the call record says all about
  * it, unless MPI has called the program back.
  *
  * A sleeping thread has no samples. /proc tells its stack pointer and program counter in user space, not its other
- * registers. That is enough for the system call stubs, and further out for all code without frame pointers. For a frame
+ * registers. This is enough for the system call stubs, and further out for all code without frame pointers. For a frame
  * addressed through an unknown frame pointer, the stack is searched for the next pair of saved frame pointer and return
  * address. The result counts only when the walk arrives at the start of the thread and the thread did not move
  * meanwhile.
@@ -105,8 +105,8 @@ static void walk_from(struct stack_walk *walk, struct unwind_frame frame, const 
     stacks_walk(walk, &frame, stack);
 }
 
-/* What reaches to the frames of the last MPI call. Nothing is known of the stack of a thread that made none: a little
- * more is tried. */
+/* A window that reaches to the frames of the last MPI call. Nothing is known of the stack of a thread that made none: a
+ * little more is tried. */
 static void want_more(struct recorder_thread *thread, const struct unwind_stack *window, struct stack_pages *pages)
 {
     struct sampler_thread *s = thread->sampler;
@@ -119,7 +119,7 @@ static void want_more(struct recorder_thread *thread, const struct unwind_stack 
         bytes++;
     if (window->high - window->low < s->window_bytes) {
         /* The kernel copies up to the first page that is not there. A block on the stack may have pages in its middle
-         * that nobody has written to yet; they are there once they were read. */
+         * that nobody has written to yet. They are there once they were read. */
         uint64_t value;
         pages->n = 0;
         for (uint64_t at = window->high;

@@ -11,8 +11,8 @@ struct sample {
     struct unwind_frame frame;
     struct unwind_stack window;
 };
-/* Walks and writes it, unless it lies inside an MPI call; its stack then, else 0. Where the window did not reach to the
- * frames that are known from the thread's last MPI call, wanted_bytes of its sampler tells what would have. */
+/* Walks and writes it, unless it lies inside an MPI call. Its stack then, else 0. If the window did not reach to the
+ * frames that are known from the thread's last MPI call, wanted_bytes of its sampler says how large a window would. */
 uint32_t sample_write(struct recorder_thread *thread, const struct sample *sample);
 /* Once more the same stack, on a CPU. */
 void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time_ns, uint64_t weight_ns);

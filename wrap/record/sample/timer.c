@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rules of the handler: it touches its ring, makes the calls clock_gettime, process_vm_readv and those that read
- * /proc, nothing else, keeps errno, and never waits; a full ring drops the sample. The stack is read by
- * process_vm_readv because its end is not known here; where that is refused, only the page that the stack pointer is
+ * /proc, nothing else, keeps errno, and never waits. A full ring drops the sample. The stack is read by
+ * process_vm_readv because its end is not known here. Where that is refused, only the page that the stack pointer is
  * in.
  */
 #include "wrap/record/sample/timer.h"
@@ -35,7 +35,7 @@ struct timer_ring {
 };
 
 static int chosen_signal;
-/* A ring reaches the handler through the kernel. What was written to it before is there when this was read. */
+/* A ring reaches the handler through the kernel. Earlier writes to it are there when this was read. */
 static _Atomic unsigned n_attached;
 
 static void copy_stack(struct slot *slot)

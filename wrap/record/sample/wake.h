@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a thread that had been woken waited for a CPU.
+ * The time that a woken thread waited for a CPU.
  *
  * Switches tell when a thread fell asleep and when it ran again. It was woken in between, and on a busy machine it then
  * waits for a CPU, perhaps for longer than it slept. The kernel counts for how long a thread was ready to run without
  * one. What times off the CPU although runnable, which switches tell exactly, do not explain of that passed at the ends
  * of sleeps: those between two readings share it by their lengths.
  *
- * Nor did it sleep while the whole process was stopped: by a signal, as batch systems stop a job for another one, or
- * with its virtual machine. No switch tells, but the helper sleeps most of the time, and is late then.
+ * A thread did not sleep either while the whole process was stopped: by a signal, as batch systems stop a job for
+ * another one, or with its virtual machine. No switch tells, but the helper sleeps most of the time, and is late then.
  */
 #pragma once
 #include <stdbool.h>
@@ -31,10 +31,10 @@ uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns);
 struct stop {
     uint64_t from_ns, until_ns; /* the same = there was none */
 };
-/* Who slept since began_ns until it was due is back now, and was ready without a CPU for so long since it began. Where
- * it is late by less than a tenth of a second beyond that, nothing is told; else the stop may have begun at any time
- * since it slept. */
+/* A thread that slept since began_ns until it was due is back now, and was ready without a CPU for so long since it
+ * began. If it is late by less than a tenth of a second beyond that, nothing is said. Else the stop may have begun at
+ * any time since it slept. */
 struct stop stop_between(uint64_t began_ns, uint64_t due_ns, uint64_t now_ns, uint64_t ready_ns);
-/* How much of a time off the CPU it explains; 0 where that has less than half of it: then the thread was not stopped.
+/* The part of a time off the CPU that it explains; 0 if that is less than half of it: then the thread was not stopped.
  */
 uint64_t stop_within(const struct stop *stop, uint64_t from_ns, uint64_t until_ns);

@@ -297,8 +297,8 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
         spool->last_call = NULL;
         spool->ring.held_number = 0;
     }
-    /* What comes after a hole would be misread: once full, always full. Of a ring, records that belong to one call may
-     * be missing, in a slot that will be used again. */
+    /* Records behind a hole would be misread: once full, always full. Of a ring, records that belong to one call may be
+     * missing, in a slot that will be used again. */
     if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool)) {
         at = spool->next;
         spool->last_call = is_call ? at : spool->last_call;
@@ -314,7 +314,7 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
     return at;
 }
 
-/* A slot more for definitions. Whoever prepares makes the file longer, too: not at the same time. */
+/* A slot more for definitions. Preparing makes the file longer, too: not at the same time. */
 static bool next_definitions(struct spool *spool)
 {
     struct spool_ring *ring = &spool->ring;

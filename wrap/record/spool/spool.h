@@ -3,8 +3,8 @@
  * One spool file and its single writer.
  *
  * The file grows by segments. A segment's blocks are allocated before it is mapped, so that a full disk is an error of
- * the allocation and never a SIGBUS in the program; then it is mapped shared and touched. Normally the helper thread
- * prepares the next segment while the writer fills the current one; a writer that overtakes it does the work itself. A
+ * the allocation and never a SIGBUS in the program. Then it is mapped shared and touched. Normally the helper thread
+ * prepares the next segment while the writer fills the current one. A writer that overtakes it does the work itself. A
  * record never crosses the end of a segment: the rest is filled with a WW_PAD.
  *
  * A call record is completed in place after other records may have followed it: the segment with the last call record
@@ -14,7 +14,7 @@
  * used again. The slot that holds the last call is not used again before the next call; records find no room meanwhile.
  * Definitions go into slots of their own, which stay.
  *
- * Re-entrance: one thread writes (spool_take, spool_commit, spool_close); one other thread may call spool_prepare.
+ * Re-entrance: one thread writes (spool_take, spool_commit, spool_close). One other thread may call spool_prepare.
  * Every function preserves errno.
  */
 #pragma once

@@ -34,7 +34,7 @@ static bool read_relative(const struct dl_phdr_info *module, uint64_t at, uint64
     return true;
 }
 
-/* What the slot of the global offset table at `slot` holds, unless it leads back into the stub: not looked up yet. */
+/* The content of the global offset table's slot, unless it leads back into the stub: not looked up yet. */
 static uint64_t through_table(const struct dl_phdr_info *module, uint64_t slot, uint64_t stub)
 {
     uint64_t target;

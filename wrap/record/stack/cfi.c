@@ -234,7 +234,7 @@ struct machine {
     const struct cie *cie;
 };
 
-/* Whatever a damaged table says, the product is a number: it wraps. */
+/* The product of a damaged table is a number as well: it wraps. */
 static int64_t factored(const struct machine *m, uint64_t value)
 {
     return (int64_t)(value * (uint64_t)m->cie->data_factor);
@@ -252,7 +252,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->row.cfa_register = (unsigned)reg;
 }
 
-/* How the CFA is found. */
+/* The rule of the CFA. */
 static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
 {
     uint64_t reg;
@@ -282,7 +282,7 @@ static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
     }
 }
 
-/* Where one register is found. */
+/* The rule of one register. */
 static bool run_register(struct machine *m, struct cursor *c, unsigned op)
 {
     uint64_t reg = take_uleb(c);

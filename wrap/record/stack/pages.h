@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the stack of a running thread holds at present, read a page at a time where a walk comes by. Pages that were
- * read are kept, so that a walk sees one state of each.
+ * The stack of a running thread at present, read a page at a time as a walk comes by. Pages that were read are kept, so
+ * that a walk sees one state of each.
  */
 #pragma once
 #include <stdbool.h>

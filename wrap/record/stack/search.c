@@ -8,7 +8,7 @@
 
 enum { WORD = 8, SAVED_WORDS = 8, MAX_PARTS = 1024 };
 
-/* Where code is, in order of address, as of the loader's counts. Not the dynamic linker's: it calls no kernel, but
+/* The places of code, in order of address, as of the loader's counts. Not the dynamic linker's: it calls no kernel, but
  * leaves its frames where the kernel's block is, when it finds the library's routine for the first call. */
 static struct {
     struct part {

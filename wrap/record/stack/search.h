@@ -8,10 +8,10 @@
  * that is known to hold a return address, and every direct call on the way leads to the function that was walked out
  * of. Callers in the kernel's own library come first: nearly all are there, and what another library left behind may
  * fit by chance, where its return address stood in the slot that the kernel's caller has now. (The recorder's did: it
- * had called MPI from there.) No way leads through the dynamic linker. That it ends like a whole stack proves nothing:
- * the address of the program's very first function stands on the stack more than once. Addresses that calls before left
+ * had called MPI from there.) No way leads through the dynamic linker. To end like a whole stack proves nothing: the
+ * address of the program's very first function stands on the stack more than once. Addresses that calls before left
  * behind fail: where their walk comes back to a living frame, the call there leads to another function. Registers that
- * the kernel may have changed are taken as they are; a frame pointer may also be what the kernel saved beside its
+ * the kernel may have changed are taken as they are. A frame pointer may also be what the kernel saved beside its
  * return address. A wrong one seldom arrives: a frame left behind that is placed by its frame pointer fits when one of
  * those words points to a living frame whose call went through a pointer.
  *

@@ -2,9 +2,9 @@
 /*
  * One step up the stack. The full frame description of an address (cfi.c) is boiled down to a rule of 40 bytes where it
  * has the usual form (CFA = register + offset, or one load for realigned frames; callee-saved registers at offsets from
- * the CFA) and kept in `rules`; the unusual ones (signal frames, the linkage table) are interpreted each time.
+ * the CFA) and kept in `rules`. The unusual ones (signal frames, the linkage table) are interpreted each time.
  *
- * The table is read without a lock: a reader copies a rule and then looks at its key again; a writer, under `lock`,
+ * The table is read without a lock: a reader copies a rule and then looks at its key again. A writer, under `lock`,
  * takes the key away first. Frame information is read only inside dl_iterate_phdr, so that no module can be unmapped
  * meanwhile. Keys carry a generation, so that unwind_forget is one increment.
  */
@@ -96,7 +96,7 @@ void unwind_after_fork(void)
     locked_for_fork = false;
 }
 
-/* What the loader's list says about `pc`. */
+/* The entry of the loader's list about `pc`. */
 struct search {
     uint64_t pc;
     bool is_code;

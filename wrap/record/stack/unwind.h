@@ -8,8 +8,8 @@
  *         ... frame.reg[UNWIND_PC] is the next return address, read from address `slot` ...
  *
  * Rules found for an address are kept in a table shared by all threads, so that a step costs some ten nanoseconds once
- * its address was seen. Nothing is ever read outside `stack` and the modules' own segments. Where an address has no
- * frame information the frame-pointer chain is tried, and accepted only if it leads into a module.
+ * its address was seen. Nothing is ever read outside `stack` and the modules' own segments. If an address has no frame
+ * information the frame-pointer chain is tried, and accepted only if it leads into a module.
  *
  * Re-entrance: any thread; takes the loader's lock when an address is seen for the first time, never malloc. Not for
  * signal handlers.
@@ -36,7 +36,7 @@ struct unwind_stack {
     const struct unwind_known *known; /* not NULL: what called code without frame information is searched (search.h) */
 };
 
-/* Places of the stack that certainly hold return addresses, in rising order; the innermost may have ended. */
+/* Places of the stack that certainly hold return addresses, in rising order. The innermost may have ended. */
 enum { UNWIND_MAX_FRAMES = 128 };
 struct unwind_known {
     unsigned n;
@@ -81,8 +81,8 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
 void unwind_forget(void);
 /* True when `pc` lies in the code of a loaded module. */
 bool unwind_is_code(uint64_t pc);
-/* What is known of a return address: the call before it (call_site.h), and where the function that it lies in begins; 0
- * = there is no frame information. False when it lies in no module. */
+/* Facts about a return address: the call before it (call_site.h), and where the function that it lies in begins; 0 =
+ * there is no frame information. False when it lies in no module. */
 struct unwind_place {
     uint64_t callee, function;
 };
