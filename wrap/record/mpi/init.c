@@ -10,6 +10,7 @@
 #include "wrap/record/life/windows.h"
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/pmpi/next.h"
+#include "wrap/record/pmpi/uncovered.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
@@ -61,6 +62,7 @@ void mpi_began(uint16_t id, const void *return_address, const void *frame_addres
         return;
     comms_start();
     next_note_shadowed();
+    uncovered_watch();
     /* MPI_Init itself is seen as a moment: it ended when recording began. */
     struct ww_call *call = record_enter(id, return_address, frame_address);
     if (call)
@@ -83,6 +85,7 @@ void mpi_ends(uint16_t id, const void *return_address, const void *frame_address
     if (recorder.started && recorder.pid == getpid())
         world_barrier();
     record_leave(call, MPI_SUCCESS);
+    uncovered_note();
     finish_before_finalize();
 }
 

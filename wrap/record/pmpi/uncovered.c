@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call that goes through a slot of the dynamic linker (slots.h) is sent through a stub: it adds one and jumps on, and
+ * leaves every register and the stack as they were.
+ */
+#include "wrap/record/pmpi/uncovered.h"
+#include "wrap/record/pmpi/next.h"
+#include "wrap/record/pmpi/slots.h"
+#include "wrap/record/process/say.h"
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define N_STUBS 64
+#define STUB_BYTES 16
+
+/* The stubs name these: targets are filled before a stub is used. */
+__attribute__((visibility("hidden"), used)) uint64_t uncovered_calls[N_STUBS];
+__attribute__((visibility("hidden"), used)) void *uncovered_targets[N_STUBS];
+static char names[N_STUBS][64];
+static unsigned n_names;
+
+#if defined(__x86_64__)
+extern __attribute__((visibility("hidden"))) const char uncovered_stubs[];
+__asm__(".text\n"
+        ".balign 16\n"
+        ".globl uncovered_stubs\n"
+        ".hidden uncovered_stubs\n"
+        ".type uncovered_stubs, @function\n"
+        "uncovered_stubs:\n"
+        ".set at, 0\n"
+        ".rept 64\n"
+        "lock incq uncovered_calls+at(%rip)\n"
+        "jmp *uncovered_targets+at(%rip)\n"
+        ".balign 16\n"
+        ".set at, at+8\n"
+        ".endr\n"
+        ".size uncovered_stubs, .-uncovered_stubs\n");
+static void *stub_of(unsigned i)
+{
+    return (void *)(uintptr_t)(uncovered_stubs + (size_t)i * STUB_BYTES);
+}
+#else
+static void *stub_of(unsigned i)
+{
+    (void)i;
+    return NULL; /* calls go on as they did, and are not counted */
+}
+#endif
+
+/* Calls of these do not wait, and are none of MPI's work: numbers and handles turned into each other, the clock, and
+ * what tools ask. */
+static bool never_waits(const char *name)
+{
+    return !strncmp(name, "MPI_T_", 6) || !strncmp(name, "MPI_Wti", 7) || strstr(name, "_c2f") ||
+           strstr(name, "_f2c") || strstr(name, "toint") || strstr(name, "fromint");
+}
+
+/* "MPI_Send", not "MPI_COMM_DUP_FN": that is handed to MPI, and compared there. */
+static bool is_function_of_mpi(const char *name)
+{
+    const char *first = !strncmp(name, "MPI_", 4) ? name + 4 : !strncmp(name, "MPIX_", 5) ? name + 5 : "";
+    return *first && (islower((unsigned char)first[1]) || first[1] == '_') && !never_waits(name);
+}
+
+static bool is_of_mpi(const char *object)
+{
+    const char *slash = strrchr(object, '/'), *base = slash ? slash + 1 : object;
+    return !strncmp(base, "libmpi", 6) || !strncmp(base, "libpmpi", 7) || !strncmp(base, "libopen_mpi", 11);
+}
+
+static void *count_calls(const struct slot *slot, void *ourselves)
+{
+    if (!is_function_of_mpi(slot->name) || is_of_mpi(slot->object) || dlsym(ourselves, slot->name))
+        return NULL;
+    void *target = dlsym(RTLD_DEFAULT, slot->name);
+    unsigned i = 0;
+    while (i < n_names && strncmp(names[i], slot->name, sizeof *names - 1) != 0)
+        i++;
+    if (!target || i == N_STUBS || !stub_of(i))
+        return NULL;
+    if (i == n_names) {
+        snprintf(names[n_names++], sizeof *names, "%s", slot->name);
+        uncovered_targets[i] = target;
+    }
+    return stub_of(i);
+}
+
+void uncovered_watch(void)
+{
+    Dl_info ours;
+    void *ourselves = dladdr(&uncovered_targets, &ours) ? dlopen(ours.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!ourselves)
+        return;
+    slots_rewrite(count_calls, ourselves);
+    dlclose(ourselves);
+}
+
+/* In words of one size, so that ranks that differ by little share a note. */
+static const char *how_many(uint64_t n)
+{
+    return n == 1     ? "one call"
+           : n < 10   ? "a few calls"
+           : n < 100  ? "dozens of calls"
+           : n < 1000 ? "hundreds of calls"
+                      : "thousands of calls";
+}
+
+void uncovered_note(void)
+{
+    for (unsigned i = 0; i < n_names; i++) {
+        uint64_t n = __atomic_load_n(&uncovered_calls[i], __ATOMIC_RELAXED);
+        if (n)
+            say_note("not recorded: %s (%s); the recorder does not know this function, and time in it counts as "
+                     "computing",
+                     names[i], how_many(n));
+    }
+}
