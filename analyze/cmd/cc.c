@@ -5,6 +5,7 @@
  * line here instead of a failing build.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/program.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
@@ -82,22 +83,25 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-/* Asked for the first line that `COMPILER -dumpfullversion` says, which other compilers do not know. */
+/* The first line of what `COMPILER -dumpfullversion` says, which other compilers do not know; "" = nothing. */
+static void read_gcc_version(const char *compiler, char version[64])
+{
+    char command[PATH_MAX];
+    snprintf(command, sizeof command, "%s -dumpfullversion 2>/dev/null", compiler);
+    FILE *answer = popen(command, "r");
+    if (!answer || !fgets(version, 64, answer))
+        *version = '\0';
+    version[strcspn(version, "\n")] = '\0';
+    if (answer)
+        pclose(answer);
+}
+
+/* The compiler that will run: a wrapper such as mpicc asks the one behind it ($OMPI_CC, $MPICH_CC). */
 static void check_compiler(const char *asked)
 {
-    const char *candidates[] = {asked ? asked : "mpicc", "gcc"}, *compiler = NULL;
-    char version[64] = "";
-    for (size_t i = 0; i < (asked ? 1 : 2) && !*version; i++) {
-        char command[PATH_MAX];
-        compiler = candidates[i];
-        snprintf(command, sizeof command, "%s -dumpfullversion 2>/dev/null", compiler);
-        FILE *answer = popen(command, "r");
-        if (answer && !fgets(version, sizeof version, answer))
-            *version = '\0';
-        version[strcspn(version, "\n")] = '\0';
-        if (answer)
-            pclose(answer);
-    }
+    char path[PATH_MAX], version[64] = "";
+    const char *compiler = asked ? asked : program_find("mpicc", path) ? "mpicc" : "gcc";
+    read_gcc_version(compiler, version);
     if (!*version)
         die("%s is not GCC, or is not there; exact counts need GCC " WHYWAIT_PLUGIN_GCC " (name it with --compiler)",
             compiler);

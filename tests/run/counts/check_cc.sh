@@ -20,6 +20,9 @@ printf '#!/bin/sh\necho 13.2.0\n' >gcc-other
 chmod +x gcc-other
 refused "another GCC" "is GCC 13.2.0, but the plugin was built for GCC" --compiler ./gcc-other
 refused "no compiler" "is not GCC, or is not there" --compiler ./none
+# A wrapper that runs another compiler: GCC's flags would end the build.
+mkdir clang-behind && printf '#!/bin/sh\necho "clang: error" >&2; exit 1\n' >clang-behind/mpicc && chmod +x clang-behind/mpicc
+PATH=$PWD/clang-behind:$PATH refused "a wrapper of another compiler" "mpicc is not GCC, or is not there"
 refused "a blank in a pattern" "without blanks" --compiler gcc --only 'a b'
 
 cat >two.c <<'END'
