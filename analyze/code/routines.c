@@ -5,6 +5,7 @@
  * names a global one wins, then the first by alphabet, so that the choice does not depend on the order in the file.
  */
 #include "analyze/code/routines.h"
+#include "analyze/code/demangle.h"
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -330,14 +331,9 @@ void eh_read_pads(const struct image *image, const struct eh_routine *routine, e
 }
 
 /*
- * Demangles through the C++ run-time library and then cuts what a reader of a report does not want: return type,
- * parameters, the suffixes of copies that the compiler made.
+ * Demangles, and then cuts what a reader of a report does not want: return type, parameters, the suffixes of copies
+ * that the compiler made.
  */
-
-/* From the C++ ABI: <cxxabi.h> is a C++ header. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
-enum { MAX_MANGLED = 8192 };
 
 /* The end of "f" in "f(int, char) const": the last top-level parenthesis group, "operator()" left alone. */
 static size_t end_of_function(const char *text, size_t n)
@@ -381,17 +377,12 @@ const char *name_readable(struct arena *arena, const char *linked)
     /* Copies that GCC and Clang make of a routine keep its name before a dot. */
     size_t n = strcspn(linked + 1, ".") + 1;
     const char *plain = arena_printf(arena, "%.*s", (int)n, linked);
-    if (strncmp(plain, "_Z", 2) == 0 && strlen(plain) < MAX_MANGLED) {
-        int status = 0;
-        char *text = __cxa_demangle(plain, NULL, NULL, &status);
-        if (text == NULL)
-            return plain;
+    const char *text = demangle(arena, plain);
+    if (text != NULL) {
         const char *clone = strstr(text, " [clone ");
         size_t n_text = clone != NULL ? (size_t)(clone - text) : strlen(text), end = end_of_function(text, n_text);
         size_t start = end < n_text ? start_of_function(text, end) : 0;
-        const char *name = arena_printf(arena, "%.*s", (int)(end - start), text + start);
-        free(text);
-        return name;
+        return arena_printf(arena, "%.*s", (int)(end - start), text + start);
     }
     /* gfortran: __module_MOD_procedure. */
     const char *mod = strncmp(plain, "__", 2) == 0 ? strstr(plain, "_MOD_") : NULL;

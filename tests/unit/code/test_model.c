@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -276,6 +277,50 @@ static void test_names(void **state)
     arena_release(&arena);
 }
 
+/* "_Z4workI4listIJLi0ELi1E...EEEvv" */
+static char *mangled_list(unsigned n)
+{
+    char *name = malloc(64 + 16 * (size_t)n), *end = stpcpy(name, "_Z4workI4listIJ");
+    assert_non_null(name);
+    for (unsigned i = 0; i < n; i++)
+        end += sprintf(end, "Li%uE", i);
+    strcpy(end, "EEEvv");
+    return name;
+}
+
+/* Pointers to pointers, and types that name what is before them twice: as long as text is, when it is printed. */
+static char *mangled_hostile(unsigned n, bool is_deep)
+{
+    char *name = malloc(64 + 16 * (size_t)n), *end = stpcpy(name, "_Z1f");
+    assert_non_null(name);
+    for (unsigned i = 0; i < n; i++)
+        end = stpcpy(end, is_deep ? "P" : i == 0 ? "1aIiiE" : i == 1 ? "S_IS0_S0_E" : "S_IS1_S1_E");
+    strcpy(end, is_deep ? "i" : "");
+    return name;
+}
+
+static void test_long_names(void **state)
+{
+    (void)state;
+    static const char begin[] = "work<list<0, 1, 2, 3, ";
+    struct arena arena = {0};
+    for (unsigned n = 64; n <= 8192; n *= 2) {
+        char *mangled = mangled_list(n);
+        const char *name = name_readable(&arena, mangled);
+        assert_int_equal(strncmp(name, begin, strlen(begin)), 0);
+        assert_true(name[strlen(name) - 1] == '>' && (strstr(name, ", ...> >") != NULL) == (n > 128));
+        free(mangled);
+    }
+    for (unsigned n = 4; n <= 60000; n *= 5) {
+        char *deep = mangled_hostile(n, true), *wide = mangled_hostile(n, false);
+        assert_non_null(name_readable(&arena, deep));
+        assert_true(strlen(name_readable(&arena, wide)) <= 1 << 20);
+        free(deep);
+        free(wide);
+    }
+    arena_release(&arena);
+}
+
 static void test_runtime(void **state)
 {
     (void)state;
@@ -384,23 +429,16 @@ static void test_extension_modules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relative_paths),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_build_id),
-        cmocka_unit_test(test_inlining),
-        cmocka_unit_test(test_template),
-        cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_stripped_cold),
-        cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_padded),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_runtime),
-        cmocka_unit_test(test_interpreters),
-        cmocka_unit_test(test_extension_modules),
+        cmocka_unit_test(test_relative_paths),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_build_id),         cmocka_unit_test(test_inlining),
+        cmocka_unit_test(test_template),         cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_stripped_cold),    cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_padded),           cmocka_unit_test(test_names),
+        cmocka_unit_test(test_long_names),       cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_interpreters),     cmocka_unit_test(test_extension_modules),
         cmocka_unit_test(test_methods),
 #ifdef HAVE_FORTRAN
-        cmocka_unit_test(test_parallel_regions),
-        cmocka_unit_test(test_calls_are_not_at_the_procedure),
+        cmocka_unit_test(test_parallel_regions), cmocka_unit_test(test_calls_are_not_at_the_procedure),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,7 +317,7 @@ static void arguments_that_tell_routines_apart_are_kept(void **state)
     f->steps[0].routine = "pairs<std::vector<double, std::allocator<double> >, 4, (Rule)1, true>";
     f->steps[1].routine = "pairs<std::vector<float, std::allocator<float> >, 4, (Rule)2, true>";
     text = printed(f, &wide);
-    expect_in(text, "loop at pairs<std::vector<double, std::allocator<double> >, ...>()");
+    expect_in(text, "loop at pairs<std::vector<double, ...>, ...>()");
     free(text);
     f->steps[1].routine = "pairs<std::list<double, std::allocator<double> >, 4, (Rule)1, true>";
     text = printed(f, &wide);
@@ -326,6 +326,39 @@ static void arguments_that_tell_routines_apart_are_kept(void **state)
     free(text);
     text = printed(f, &whole);
     expect_in(text, "loop at pairs<std::vector<double, std::allocator<double> >, 4, (Rule)1, true>()");
+    free(text);
+}
+
+/* Names in UTF-8, call operators and names that no demangler reads, with lines as well as without. */
+static void names_of_any_length_are_short(void **state)
+{
+    struct fixture *f = *state;
+    struct report_options wide = usual;
+    char mangled[3000] = "_Z", *end = mangled + 2;
+    while (end < mangled + sizeof mangled - 8)
+        end = stpcpy(end, "\303\274Li7E");
+    const struct {
+        const char *name, *brief;
+    } cases[] = {
+        {"Gr\303\266\303\237\303\251<std::vector<double, std::allocator<double> > >",
+         "in Gr\303\266\303\237\303\251<...>()"},
+        {"Body::operator()<std::vector<double, std::allocator<double> > >", "in Body::operator()<...>"},
+        {"a::operator<<std::vector<double, std::allocator<double> > >", "in a::operator<"},
+        {mangled, "in _Z\303\274Li7E\303\274Li7E\303\274Li7E\303\274Li7E\303\274Li7E\303\274Li7E\303\274...7E"},
+    };
+    wide.width = 200;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        f->steps[0].routine = cases[i].name;
+        char *text = printed(f, &wide);
+        expect_in(text, cases[i].brief);
+        assert_null(strstr(text, mangled));
+        free(text);
+    }
+    f->steps[0].routine = "each<flux(std::vector<double> &, long)::{lambda(long)#1}>";
+    f->steps[1] = f->steps[0];
+    f->steps[1].routine = "each<flux(std::vector<double> &, long)::{lambda(long)#2}>";
+    char *text = printed(f, &wide);
+    expect_in(text, "in each<flux(std::vector<double> &, long)::{lambda(long)#1}>()");
     free(text);
 }
 
@@ -800,6 +833,7 @@ int main(void)
         WITH_FIXTURE(files_of_one_name_are_told_apart),
         WITH_FIXTURE(long_template_arguments_are_left_out),
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
+        WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(a_machine_that_has_most_of_the_waiting_is_said_first),
         WITH_FIXTURE(who_fell_silent_first_is_said),
