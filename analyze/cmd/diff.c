@@ -174,7 +174,7 @@ static int compare(const struct options *options, const struct sides *sides)
         gate_check(&comparison, &options->gate, &hits, &is_blind);
         difference_print_hits(stderr, &hits);
         if (is_blind)
-            warn("times of one run on each side do not tell an increase from noise: only exact counts were checked");
+            warn("one run on each side says nothing about times: only exact counts were checked");
         status = hits.n ? STATUS_ABOVE : 0;
         vec_release(&hits);
     }

@@ -264,6 +264,25 @@ static void parse_option(struct options *options, int option)
         parse_value(options, option);
 }
 
+/* The number of views that the text report is to show instead of its overview; *name is the option of one of them. */
+static int count_views(const struct options *options, const char **name)
+{
+    const struct {
+        bool is_wanted;
+        const char *name;
+    } views[] = {
+        {options->cause > 0, "--cause"},         {options->site > 0, "--site"},
+        {options->list_sites, "--sites"},        {options->list_ranks, "--ranks"},
+        {options->list_critical, "--critical"},  {options->list_routines, "--routines"},
+        {options->routine != NULL, "--routine"}, {options->by_space && !options->bytes_by_routine, "--by space"}};
+    int n = 0;
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        n += views[i].is_wanted;
+        *name = views[i].is_wanted ? views[i].name : *name;
+    }
+    return n;
+}
+
 /* Of options that do not go together, one message says so. */
 static void check_options(const struct options *options)
 {
@@ -275,18 +294,16 @@ static void check_options(const struct options *options)
         die("--graph, --sort, --match, --descendants and --ancestors go with --routines");
     if (options->bytes_by_routine && options->only_causing)
         die("--causing and --by space are two things: give one of them");
-    /* What the text report is to show instead of its overview. JSON has room for several. */
-    int n_views = (options->cause > 0) + (options->site > 0) + options->list_sites + options->list_ranks +
-                  options->list_critical + options->list_routines + (options->routine != NULL) +
-                  (options->by_space && !options->bytes_by_routine);
-    if (!options->is_json && n_views > 1)
+    bool has_part = options->choice.from_ns || options->choice.until_ns != UINT64_MAX;
+    const char *view = has_part ? "--from or --until" : NULL;
+    int n_views = count_views(options, &view);
+    if (!options->is_json && n_views > 1) /* JSON has room for several */
         die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
             "time");
     if (options->choice.from_ns >= options->choice.until_ns)
         die("--from must be before --until");
-    bool has_part = options->choice.from_ns || options->choice.until_ns != UINT64_MAX;
-    if (options->n_runs > 1 && (n_views || has_part))
-        die("of several runs there is one view, of each as a whole");
+    if (options->n_runs > 1 && view)
+        die("%s shows one run, and you named %d: name one, or leave the option out", view, options->n_runs);
 }
 
 static struct options parse(int argc, char **argv)

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const group_names[GROUP_N] = {"run time", "outside MPI: of each part, the slowest rank",
+static const char *const group_names[GROUP_N] = {"run time", "computing time of the slowest rank",
                                                  "waiting for the program's code", "waiting for what passes inside MPI",
                                                  "waiting for the machine: ranks without a CPU"};
 
@@ -445,14 +445,14 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
 {
     static const char *const told[N_ATTRIBUTES][2] = {
         [OF_RANKS] = {"number of ranks", "waiting is the sum over ranks"},
-        [OF_PROGRAM] = {"program", "code is compared by file, routine and line"},
-        [OF_BUILD] = {"build of the program", "code that has moved is found by its place in the source"},
-        [OF_COMPILER] = {"compiler", "the same code may be other loops, and counts are of what it made of them"},
+        [OF_PROGRAM] = {"program", "loops are matched by file, routine and line"},
+        [OF_BUILD] = {"build of the program", "loops are matched by file, routine and line"},
+        [OF_COMPILER] = {"compiler", "it may have made other loops of the same code, and counts are of its loops"},
         [OF_LIBRARY] = {"MPI library", "its time is in waiting and transfer"},
         [OF_ARGUMENTS] = {"arguments of the program", "another input is other work"},
         [OF_HOSTS] = {"hosts", "their speed is in all times"},
-        [OF_COUNTING] = {"kind of build", "counting takes time, and tells short loops apart that samples do not"},
-        [OF_END] = {"end", "whywait report tells why"},
+        [OF_COUNTING] = {"kind of build", "counting takes time, and it sees short loops that samples miss"},
+        [OF_END] = {"end", "whywait report says why"},
     };
     const char **notes = arena_array(arena, const char *, N_ATTRIBUTES + 2);
     size_t n = 0;
@@ -534,7 +534,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     print_facts(&page, comparison, options->n_top);
     choose_rows(&view, options);
     if (nothing_has_changed(comparison)) {
-        page_line(&page, "no time has changed as far as these runs tell");
+        page_line(&page, "no time has changed by more than these runs scatter");
         page_end(&page);
     }
     print_rows(&page, &view);
@@ -543,12 +543,13 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     page_style(&page, STYLE_QUIET);
     if (comparison->n_runs < 3)
         page_paragraph(&page, 0, 2,
-                       "note: times of one run on each side do not tell a change from noise; record each side several "
-                       "times: whywait diff A1 A2 A3 vs B1 B2 B3");
+                       "note: one run on each side says nothing about times; record each side several times, in turn: "
+                       "whywait diff A1 A2 A3 vs B1 B2 B3");
     else
-        page_paragraph(&page, 0, 2,
-                       "more, less: outside of what the runs' own scatter explains (+-), with 95 % for the table as a "
-                       "whole; parts are tested only where the whole has changed");
+        page_paragraph(
+            &page, 0, 2,
+            "more, less: by more than the runs scatter (+-); without a change, 19 of 20 comparisons say neither "
+            "in any line. Parts are tested only if the whole has changed");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
     page_style(&page, STYLE_PLAIN);

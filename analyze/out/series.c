@@ -276,7 +276,7 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
                                     "more of them, --format json each run",
                                     (double)n_runs / (double)n));
     if (n_runs < 4)
-        page_paragraph(&page, 0, 2, "note: a change of times is told when two runs on either side of it show it");
+        page_paragraph(&page, 0, 2, "note: a change of a time needs two runs on either side that show it");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
     page_style(&page, STYLE_PLAIN);

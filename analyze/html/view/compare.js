@@ -12,8 +12,8 @@ function viewComparison(runs, comparison) {
   const all = new Set(groups);
   return [
     el("p", null, `${plural(comparison.is_after.length - nAfter, "run")} before, ${nAfter} after: means per run. `,
-      nAfter < 2 || comparison.is_after.length - nAfter < 2 ? "With one run on a side nobody can tell a change from noise; record each side several times."
-        : "More, less: outside of what the runs' own noise explains, with 95 % for the table as a whole."),
+      nAfter < 2 || comparison.is_after.length - nAfter < 2 ? "One run on a side says nothing about times; record each side several times."
+        : "More, less: by more than the runs scatter; without a change, 19 of 20 comparisons say neither in any line."),
     table("What changed between the runs", [
       {head: hidden("what"), cell: (row) => all.has(row.own) ? el("b", null, row.name) : numberOf.has(row.name)
         ? el("a", {href: `#answer&cause=${numberOf.get(row.name)}`}, row.name) : row.name},

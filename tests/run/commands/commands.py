@@ -44,7 +44,7 @@ TABLE = """
 1 | unknown option           | report --bogus @good
 1 | needs a value            | report @good --top
 1 | takes one run            | annotate @good @good
-1 | one view                 | report --ranks @good @good
+1 | --ranks shows one run    | report --ranks @good @good
 1 | --top                    | report --top x @good
 1 | --top                    | report --top -1 @good
 1 | --top                    | report --top 99999999999999999999 @good
