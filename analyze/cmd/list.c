@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * whywait list: the run directories here, newest first, a line each; whywait rm: removes run directories. A run is what
- * record made: a directory NAME.whywait with an archive, a spool or parts in it; nothing else is ever removed.
+ * record made: a directory NAME.whywait with an archive, a spool or parts in it. Nothing else is ever removed.
  */
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"

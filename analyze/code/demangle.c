@@ -49,7 +49,7 @@ static bool is_fork(const struct demangle_component *at)
     }
 }
 
-/* Ends a list behind its first arguments; an argument itself may stand elsewhere in the name as well. */
+/* Ends a list behind its first arguments. An argument itself may stand elsewhere in the name as well. */
 static void cut_list(struct demangle_component *list, struct demangle_component *dots)
 {
     for (int n = 1; list != NULL && is_list(list); n++, list = list->u.s_binary.right)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bounds come from the unwind tables where an entry exists, because they are exact and survive strip; else from the
+ * Bounds come from the unwind tables where an entry exists, because they are exact and survive strip. Else from the
  * symbol table (size, or up to the next routine). Names come from symbols that start where a routine starts; of several
  * names a global one wins, then the first by alphabet, so that the choice does not depend on the order in the file.
  */
@@ -64,7 +64,7 @@ static void add_symbols(const struct image *image, candidates *list)
     }
 }
 
-/* Makes one routine of the candidates that share an entry point; the first bounds it, the first symbol names it. */
+/* Makes one routine of the candidates that share an entry point. The first bounds it, the first symbol names it. */
 static struct routine merge(const struct candidate *at, size_t n)
 {
     struct routine routine = {.lo = at[0].lo, .hi = at[0].hi, .lsda = at[0].lsda};
@@ -134,7 +134,7 @@ uint32_t routines_find(const struct routines *routines, uint64_t address)
 
 /*
  * Reads the unwind tables that every routine has, whether the file is stripped or not. libdw splits .eh_frame into its
- * entries; the few encoded fields that it leaves alone (start, length, language-specific data) are decoded here, as is
+ * entries. The few encoded fields that it leaves alone (start, length, language-specific data) are decoded here, as is
  * the call-site table of .gcc_except_table: format as in the LSB core specification, "Exception Frames".
  */
 
@@ -212,7 +212,7 @@ static uint64_t read_pointer(struct cursor *c, uint8_t encoding)
     return value;
 }
 
-/* How the FDEs of a CIE encode their fields. */
+/* The encoding of a CIE's fields in its FDEs. */
 struct cie {
     uint64_t offset;
     uint8_t pointer, lsda;

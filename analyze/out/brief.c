@@ -5,7 +5,7 @@
 
 enum {
     LONG_ARGUMENTS = 24,
-    LONG_WORD = 80,  /* a line of text; no name that somebody wrote is as long */
+    LONG_WORD = 80,  /* a line of text. No name that somebody wrote is as long */
     LEVELS_APART = 8 /* of arguments in arguments: what differs deeper is not looked for */
 };
 static const char left_out[] = "...";

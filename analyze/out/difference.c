@@ -13,7 +13,7 @@ static const char *const group_names[GROUP_N] = {"run time", "computing time of 
                                                  "waiting for the program's code", "waiting for what passes inside MPI",
                                                  "waiting for the machine: ranks without a CPU"};
 
-/* What is looked at while a table is printed. */
+/* State while a table is printed. */
 struct view {
     const struct comparison *comparison;
     VEC(size_t) rows;
@@ -49,7 +49,7 @@ static const char *difference_kinds(struct arena *arena, const struct comparison
     return text;
 }
 
-/* How many times as long as the others the slowest rank of a side takes. */
+/* The time of the slowest rank of a side, as a multiple of the others'. */
 static double by_others(const struct comparison *comparison, const struct compare_row *row, uint32_t side)
 {
     double others_ns = 0;
@@ -208,7 +208,7 @@ static void fact_values(struct arena *arena, const struct compare_fact *fact, co
                                      : arena_strdup(arena, amount_count(counts[side].n).text);
 }
 
-/* The ranks that go from the same value to the same value as the first that has changed; the rest is said to differ. */
+/* The ranks that go from the same value to the same value as the first that has changed. The rest is said to differ. */
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact)
 {
     static const char *const each_time[FACT_N] = {[FACT_TRIPS] = " trips each time it is entered",
@@ -336,7 +336,7 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     arena_release(&scratch);
 }
 
-/* What may differ between runs, in the order in which it is told. */
+/* Differences between runs, in the order in which they are written. */
 enum attribute {
     OF_RANKS,
     OF_PROGRAM,
@@ -350,7 +350,7 @@ enum attribute {
     N_ATTRIBUTES
 };
 
-/* What the program was started with. */
+/* The arguments of the program. */
 static const char *arguments_of(const struct run *run)
 {
     const char *blank = strchr(run->command, ' ');
@@ -557,7 +557,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     arena_release(&scratch);
 }
 
-/* What would end a cell is written as its entity. */
+/* Characters that would end a cell are written as entities. */
 static const char *markdown_text(struct arena *arena, const char *text)
 {
     const char *escaped = text_escape(arena, text), *out = "";

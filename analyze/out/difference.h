@@ -17,7 +17,7 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison,
                                const struct difference_options *options);
 /* Returns 0, or -1 after error(). */
 int difference_print_json(FILE *out, const struct comparison *comparison);
-/* What JSON calls a group of rows. */
+/* JSON's name of a group of rows. */
 const char *difference_group_field(enum compare_group group);
 
 /* One line for each increase beyond the limit. */
@@ -26,13 +26,13 @@ void difference_print_hits(FILE *out, const gate_hits *hits);
 /* A sentence if runs of one side are of different programs, else NULL; and it as a warning, where it is one. */
 const char *difference_programs(struct arena *arena, const struct comparison *comparison);
 void difference_warn_of_programs(struct page *page, const char *programs);
-/* What else differs between the runs, each thing once, in whole sentences; NULL behind the last. */
+/* Other differences between the runs, each once, in whole sentences; NULL behind the last. */
 const char **difference_notes(struct arena *arena, const struct comparison *comparison);
 /* "loop jacobi.c:58-63 in relax(): 14 -> 1 trips each time it is entered, on rank 1" */
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact);
-/* What a row is called; indented by its depth when `indent` says so. */
+/* The name of a row; indented by its depth when `indent` says so. */
 const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent);
-/* What has a share in the run time's difference, and how much. */
+/* The shares in the run time's difference, and their sizes. */
 const char *difference_share_name(struct arena *arena, const struct comparison *comparison,
                                   const struct compare_share *share);
 double difference_share_change(const struct compare_share *share);

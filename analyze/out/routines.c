@@ -118,7 +118,7 @@ void routines_print_head(struct page *page, const struct analysis *analysis, con
     else
         page_line(page, "%s by the routines that make ranks wait: %s of %s waiting", program,
                   amount_duration(profile->time_ns).text, amount_duration(analysis->waiting_ns).text);
-    /* What no routine has: first the machine's part, then the program's. */
+    /* Shares of no routine: first the machine's part, then the program's. */
     double machine_ns = fmin(analysis->machine.waiting_ns, profile->left_out_ns);
     if (!profile->is_bytes && machine_ns >= 0.5)
         page_paragraph(page, HANG, HANG,

@@ -16,7 +16,7 @@ struct source_options {
     const char *directory;          /* where to look for files that are not where they were compiled; NULL = nowhere */
 };
 
-/* Every file with a cause or a waiting call of at least 1 % of all waiting, most blamed first; only the marked parts.
+/* Every file with a cause or a waiting call of at least 1 % of all waiting, most blamed first. Only the marked parts.
  * With lines to show, the files that only_file names, whatever happens there. A file that cannot be read is named with
  * the reason. */
 struct source_files {

@@ -18,7 +18,7 @@
 
 enum thread_state { THREAD_AWAY, THREAD_RUNS, THREAD_READY, THREAD_IN_MPI, THREAD_STATES };
 
-/* Time during which some thread ran outside MPI; none did, but some were ready; neither, but some were inside MPI. */
+/* Time during which some thread ran outside MPI. None did, but some were ready; neither, but some were inside MPI. */
 struct team_sums {
     uint64_t run_ns, kept_ns, mpi_ns;
 };

@@ -6,7 +6,7 @@
 
 enum { BLOCK_BYTES = STAGE_PORTION, APART_BYTES = BLOCK_BYTES / 4 };
 
-/* What the reader is told, as it is written down: as short as it can be, since it goes from one core to another. */
+/* Messages to the reader as they are written down: as short as they can be, since they go from one core to another. */
 struct record {
     uint64_t time_ns;
     uint32_t lane;
@@ -216,7 +216,7 @@ static void tell_call_back(struct calls *calls, const struct lane *lane, const s
         reader_call_back(calls->reader, event->loc, event->time_ns);
 }
 
-/* What the lane's stretch, which is complete, came to. */
+/* The sums of the lane's stretch, which is complete. */
 static void spread(struct calls *calls, struct lane *lane, struct sparse *atoms, struct sparse *counts,
                    struct sparse *lent, struct spent *spent)
 {
@@ -287,7 +287,7 @@ static void tell_enter(struct calls *calls, struct lane *lane, const struct even
     reader_enter(calls->reader, event->loc);
 }
 
-/* The step that most of a stretch was. Where it was matters, not whether it had a CPU there. */
+/* The step that most of a stretch was. Its place matters, not whether it had a CPU there. */
 static void find_most(struct calls *calls, struct stretch_told *stretch)
 {
     struct steps *all = calls->pools->sites->steps;

@@ -26,7 +26,7 @@ void err_ask(bool (*may_speak)(void));
 
 /*
  * What comes out of a record is not taken on trust: a path may name a pipe, on which opening waits for ever, or a
- * device that never ends; a name may hold what a terminal obeys.
+ * device that never ends. A name may hold what a terminal obeys.
  */
 
 /* Opens a plain file for reading; `flags` are added (O_NOFOLLOW). Returns the descriptor, or -1 with errno set: EINVAL
@@ -41,8 +41,8 @@ size_t plain_text(char *to, const char *text);
 void plain_hex(char *to, const uint8_t *bytes, size_t n);
 
 /*
- * How far a long piece of work is, as one line on stderr that is written over again and cleared at the end. It appears
- * after two seconds, and only where stderr is a terminal. Work is counted in units of any kind.
+ * The progress of a long piece of work, as one line on stderr that is written over again and cleared at the end. It
+ * appears after two seconds, and only where stderr is a terminal. Work is counted in units of any kind.
  *
  *     meter_stage(&meter, "reading 1 of 2", "events", n, n);     n units now, n more in stages to come
  *     meter_add(&meter, 512);                                    often: costs a look at the clock

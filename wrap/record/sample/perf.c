@@ -6,8 +6,8 @@
  * it is measured: a loop reads the clock while it is sampled fast. The steps between readings in which a sample came
  * have an interrupt in them, and the shortest of these is the cost: whatever else came in between only adds to it.
  *
- * What a switch costs is measured likewise, at the start: programs that switch thousands of times a second pay for that
- * more than for samples.
+ * The cost of a switch is measured likewise, at the start: programs that switch thousands of times a second pay for
+ * that more than for samples.
  *
  * A switch from the CPU inside an MPI call is left out together with the switch back.
  */
@@ -48,7 +48,7 @@ enum {
 };
 
 static char *scratch[2];
-/* Where an ordinary user may not sample the kernel. */
+/* An ordinary user may not sample the kernel. */
 static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
@@ -262,7 +262,7 @@ static uint64_t least_sample_ns(struct perf_ring *ring)
     return least_ns < UINT64_MAX ? least_ns : 0;
 }
 
-/* A thread that leaves its CPU and comes back has each of its events stopped and started. That is done here without
+/* A thread that leaves its CPU and comes back has each of its events stopped and started. This happens here without
  * leaving the CPU. */
 static uint64_t median_stop_ns(struct perf_event_attr attributes)
 {
@@ -408,7 +408,7 @@ static enum gap_state state_behind(const struct perf_event_header *header)
     return !is_out ? GAP_ON : preempted ? GAP_READY : GAP_ASLEEP;
 }
 
-/* From a sleep: without a CPU for the last part of it. How long it was asleep. */
+/* From a sleep: without a CPU for the last part of it. The length of its sleep. */
 static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t time_ns)
 {
     uint64_t since_ns = thread->sampler->asleep_since_ns, off_ns = time_ns > since_ns ? time_ns - since_ns : 0;
@@ -459,10 +459,10 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     }
 }
 
-/* Where an ordinary user may not sample the kernel, samples that fall into it are left out, but its time is counted.
- * What a sample finds missing since the last one, MPI calls apart, was spent in the kernel: in system calls and page
- * faults, most probably of the same loop. Interrupts take samples away as well, but the kernel puts no time down to the
- * thread for them: there is no more in all than it says. */
+/* If an ordinary user may not sample the kernel, samples that fall into it are left out, but its time is counted. Time
+ * missing from a sample since the last one, MPI calls apart, was spent in the kernel: in system calls and page faults,
+ * most probably of the same loop. Interrupts take samples away as well, but the kernel puts no time down to the thread
+ * for them: there is no more in all than it says. */
 static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns, uint64_t stands_for_ns)
 {
     struct sampler_thread *s = thread->sampler;
