@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who of the processes that a launcher (mpirun, srun) started together is this one, as its environment tells: known
- * before MPI is initialised, and to processes that are no MPI programs. */
+/* The number of this one among the processes that a launcher (mpirun, srun) started together, as its environment has
+ * it: known before MPI is initialised, and to processes that are no MPI programs. */
 #pragma once
 #include <errno.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
  * Data that the plugin leaves in a program: the contract between the plugin, the recorder and the count solver.
  *
  * Two arrays, walked in tandem. The counters (u64, zero at start) are thread-local and lie at constant offsets in the
- * module's thread-local block (sections .tbss.whywait.*, merged into .tbss by the linker). What they count is told by a
- * read-only table, section POINTS_SECTION, which is not loaded: recorder and solver read it from the file. A counter is
+ * module's thread-local block (sections .tbss.whywait.*, merged into .tbss by the linker). A read-only table, section
+ * POINTS_SECTION, which is not loaded, says what they count: recorder and solver read it from the file. A counter is
  * named by its point number: its offset in the module's thread-local block in units of 8 bytes. Nothing in the program
  * refers to either, so that it runs alone, and a discarded function takes its counters and its table entry along.
  *
@@ -79,7 +79,7 @@ struct points_line {
 
 struct points_alloc {
     uint32_t counter, block, file, line;
-    /* The routine that is called there, its assembler name. Where it was inlined and is not asked, as in the source.
+    /* The routine that is called there, its assembler name. If it was inlined and is not asked, as in the source.
      * Empty: malloc or the like. */
     uint32_t callee;
     uint32_t asked; /* enum points_asked */

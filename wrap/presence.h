@@ -3,9 +3,9 @@
  * Whether any process of what `whywait record` became has reached MPI with the recorder in it. A script may replace
  * LD_PRELOAD on the way, and then nobody records, and nobody is there to say so.
  *
- * Where the program is not linked with MPI itself, `whywait record` leaves it an empty file without a name, at the
- * descriptor that WHYWAIT_CAME tells. A process that begins MPI writes into it, through /proc, whatever descriptors it
- * has inherited itself. The process that `whywait record` became looks at its end.
+ * If the program is not linked with MPI itself, `whywait record` leaves it an empty file without a name, at the
+ * descriptor in WHYWAIT_CAME. A process that begins MPI writes into it, through /proc, whatever descriptors it has
+ * inherited itself. The process that `whywait record` became looks at its end.
  */
 #pragma once
 

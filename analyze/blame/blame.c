@@ -20,10 +20,10 @@ static void blame_net(const struct sparse *terms, struct sparse *net)
 
 enum { NETTED_WITHOUT_CPU = UINT32_MAX };
 
-/* Stands for all steps that are netted together. What the late side did more of at one call, the waiting side may have
- * done at another: where two branches call a routine, each for its own processes, it is the same code. And a process
- * that had no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as long. 0
- * = the step by itself. */
+/* Stands for all steps that are netted together. The late side did more at one call, and the waiting side perhaps at
+ * another: where two branches call a routine, each for its own processes, it is the same code. And a process that had
+ * no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as long. 0 = the
+ * step by itself. */
 static uint32_t netted_as(struct steps *steps, uint32_t step)
 {
     const struct step_key *key = steps_key(steps, step);
@@ -85,9 +85,9 @@ static double longer_known_ns(const struct longer *longer)
     return longer->ns[REMAINDER_WORK] + longer->ns[REMAINDER_WITHOUT_CPU];
 }
 
-/* The blamed part of a remainder. What the late side worked and the waiting side worked elsewhere meanwhile is no
- * reason to wait, so that work is blamed for what the machine did not do. For what it is not known whom it waits for,
- * that is what nothing else explains: it may be the waiting process itself. */
+/* The blamed part of a remainder. Work of the late side while the waiting side worked elsewhere is no reason to wait,
+ * so that work is blamed for what the machine did not do. For what it is not known whom it waits for, that is what
+ * nothing else explains: it may be the waiting process itself. */
 static double part_blamed(const struct longer *longer, double waiting_ns, enum remainder_kind kind)
 {
     double open_ns = longer->ns[REMAINDER_OPEN], known_ns = longer_known_ns(longer);
@@ -99,8 +99,8 @@ static double part_blamed(const struct longer *longer, double waiting_ns, enum r
     return (kind == REMAINDER_WITHOUT_CPU ? machine_ns : waiting_ns - machine_ns) / longer->ns[kind];
 }
 
-/* What a process spent in a step on the late side; over the whole run, infinite where the books have none of it; and
- * what of the waiting it is blamed for there. */
+/* The time of a process in a step on the late side; over the whole run, infinite if the books have none of it; and its
+ * blame there. */
 struct late_part {
     uint64_t key;
     double ns, of_run_ns, blamed_ns, anew_ns;
@@ -153,8 +153,8 @@ static void shrink_times(struct late_part *parts, size_t n, double sample_ns)
     }
 }
 
-/* How much of a step's time over the run is ordinary, if what exceeds it on the late side is the remainder. It rises
- * from one turn to the next, as processes that spend no more are left out. Rounded down: somebody is above it. */
+/* The ordinary part of a step's time over the run, if what exceeds it on the late side is the remainder. It rises from
+ * one turn to the next, as processes that spend no more are left out. Rounded down: somebody is above it. */
 static double ordinary_time(const struct late_part *parts, size_t n, double remainder_ns)
 {
     for (double ordinary_ns = 0, before_ns;;) {
@@ -494,7 +494,7 @@ static struct class_step class_step_make(const struct analysis *analysis, const 
     bool is_waiting = term->key & KEY_WAITING;
     bool is_netted =
         late_ns > 0 && is_blame_within(source, bare, left) && is_blame_within(source, bare | KEY_LONG_TERM, left);
-    /* What is its own doing and what came through others have their parts of the other side. */
+    /* Its own doing and what came through others have their parts of the other side. */
     double sign = is_waiting ? -1 : 1, part = is_waiting || !is_netted ? 0 : term->ns / late_ns;
     double executions = sign * term_executions(analysis, &source->counted, term->key) -
                         part * term_executions(analysis, &source->counted, bare | KEY_WAITING);

@@ -10,11 +10,11 @@
  * al. 1996).
  *
  * A step's part goes to the processes on the late side. If lateness is passed on, round a ring or over a grid, they are
- * the late one and all between it and the waiting one, and these do what the waiting process does as well. Who is late
- * is in the step for longer over the run than they are: of a process that is in it for T in the whole run and for t on
- * the late side, t (1 - ordinary / T) is too much, if that is positive, where `ordinary` is what makes this add up to
- * the remainder. All those with equal T are blamed by t. Sampled T are first drawn together as far as sampling alone
- * would part them.
+ * the late one and all between it and the waiting one, and these do what the waiting process does as well. A late
+ * process is in the step for longer over the run than they are: of a process that is in it for T in the whole run and
+ * for t on the late side, t (1 - ordinary / T) is too much, if that is positive, where `ordinary` is what makes this
+ * add up to the remainder. All those with equal T are blamed by t. Sampled T are first drawn together as far as
+ * sampling alone would part them.
  *
  * Nobody is blamed directly for more than others have waited for it directly: a class has instances in which now one
  * process is late and now another, and who is late by little at the end of a long path has much of a step on the late
@@ -43,7 +43,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
 void blame_prune(const struct sparse *terms, struct sparse *kept);
 
 /*
- * What the classes came to, once the trace has been read: the blame of each, the executions and the work on both its
+ * The sums of the classes, once the trace has been read: the blame of each, the executions and the work on both its
  * sides, the same of the whole run; and the sites with their classes as the result gives them out.
  */
 
@@ -74,8 +74,8 @@ struct measures {
 
 void measures_make(const struct measure_input *input, struct measures *measures);
 void measures_release(struct measures *measures);
-/* What the code of a step is blamed for in all classes, whatever its state and caller, by (rank; step); what the
- * machine is blamed for there stands apart, in the same code's state without a CPU. Packed, to be released. */
+/* The blame of a step's code in all classes, whatever its state and caller, by (rank; step). The machine's blame there
+ * stands apart, in the same code's state without a CPU. Packed, to be released. */
 struct sparse measures_blame(const struct measures *measures, struct steps *steps);
 /* Fills in sites, classes and waiting of the result. */
 void sites_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis);

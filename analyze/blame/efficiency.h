@@ -51,7 +51,7 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  * rank. With fewer CPUs than ranks more goes with the cause: elsewhere a rank may lack a CPU, or wait for one that
  * does, because others have it who are in the cause, or wait for it where MPI polls. So the least of these sums over
  * the ranks bounds the gain: a cause that one rank neither waits for nor has is hidden by whatever that rank does
- * meanwhile. Nor is more gained than the cause takes on the critical path, which is there without it as well (with
+ * meanwhile. The gain is no more than the cause takes on the critical path, which is there without it as well (with
  * fewer CPUs than ranks, but for what it lacks a CPU elsewhere). The lesser of the two is the most that is gained if
  * the cause takes no time.
  *
@@ -89,9 +89,9 @@ struct gain_input {
 struct gain gain_of(const struct gain_input *input);
 
 /*
- * How many causes contradict themselves: a large part of all waiting is put down to them, most of it where only times
- * tell what was waited for, and without them those who take part would gain next to nothing. Then it was not they that
- * were waited for.
+ * The number of causes that contradict themselves: a large part of all waiting is put down to them, most of it where
+ * only times show what was waited for, and without them those who take part would gain next to nothing. Then it was not
+ * they that were waited for.
  */
 uint32_t gains_count_contradictions(const struct analysis *analysis);
 

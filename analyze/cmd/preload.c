@@ -94,8 +94,8 @@ static bool link_to(const char *library, char link[PATH_MAX])
 
 #define SAY(preload, ...) snprintf((preload)->unrecorded, sizeof(preload)->unrecorded, __VA_ARGS__)
 
-/* What the program says against any recorder. Only the last would not survive it: what the others start may be
- * recorded all the same. */
+/* The program's reason against any recorder. Only the last would not survive it: what the others start may be recorded
+ * all the same. */
 static bool is_deadly(struct preload *preload, const struct program *program)
 {
     struct stat status = {0};

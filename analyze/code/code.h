@@ -94,7 +94,7 @@ uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
 uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address, bool is_loop);
 /* The same for an address that was asked about before; CODE_NONE for any other. */
 uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
-/* The loops around an address in its own copy of the code, the innermost first. Returns how many, at most `most`. Where
+/* The loops around an address in its own copy of the code, the innermost first. Returns how many, at most `most`. If
  * there are more, middle ones are missing. */
 uint32_t code_loops_at(struct code *code, uint32_t module, uint64_t address, uint32_t *places, uint32_t most);
 /* Machine code from an address to the end of its basic block or routine, or to `end` if that comes first. */
@@ -135,7 +135,7 @@ struct code_routine {
 };
 /* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
  * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at
- * most `most`. Where there are more, middle ones are missing. */
+ * most `most`. If there are more, middle ones are missing. */
 uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, struct code_routine *chain,
                           uint32_t most);
 
@@ -158,7 +158,7 @@ struct code_callee {
     uint64_t address; /* of the routine, in the same module; 0: in another one */
     const char *name; /* readable */
 };
-/* What the call before a return address calls. False for calls through pointers, and where nothing is known. */
+/* The target of the call before a return address. False for calls through pointers, and where nothing is known. */
 bool code_callee_at(struct code *code, uint32_t module, uint64_t return_address, struct code_callee *callee);
 
 /* All routines of a module, by rising address: for tools that list a program. Cold parts of others count as routines.

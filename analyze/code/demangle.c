@@ -95,7 +95,7 @@ static void take_text(const char *text, size_t n, void *to)
         *vec_push(&printed->text) = text[i];
 }
 
-/* False where the tree cannot be printed. Whatever it takes for that lies on the stack. */
+/* False where the tree cannot be printed. Its own buffers lie on the stack. */
 static bool print(struct demangle_component *root, struct printed *printed)
 {
     return setjmp(printed->is_full) == 0 && cplus_demangle_print_callback(OPTIONS, root, take_text, printed) != 0;

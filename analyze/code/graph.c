@@ -5,8 +5,8 @@
  * A jump out of the routine is a tail call and ends the path, as does a call that does not return: code behind `call
  * exit` belongs to something else, and falling into it would make loops that are none.
  *
- * What nothing leads to although it is code hangs off the unresolved indirect jumps if there are any (they must go
- * somewhere), else off the entry: a loop in it is found all the same.
+ * Code that nothing leads to hangs off the unresolved indirect jumps if there are any (they must go somewhere), else
+ * off the entry: a loop in it is found all the same.
  */
 #include "analyze/code/graph.h"
 #include <string.h>

@@ -91,7 +91,7 @@ static bool may_leave(const struct loop_context *c, uint32_t loop, uint32_t bloc
 }
 
 /*
- * Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. Where
+ * Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. If
  * the loop cannot be left from the block, it does something else, such as to look whether to enter the first loop
  * inside: then it is where the loop could have been left right before.
  */
@@ -164,8 +164,8 @@ static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64
 }
 
 /*
- * What each instruction of a routine is in the source, as far as the debug information can be believed: rows left in
- * force from elsewhere are taken for nothing, and so are lines of a routine to which an instruction does not belong.
+ * The source of each instruction of a routine, as far as the debug information can be believed: rows left in force from
+ * elsewhere are taken for nothing, and so are lines of a routine to which an instruction does not belong.
  */
 
 /* Padding behind a jump leads nowhere. */
@@ -251,9 +251,9 @@ static struct line_owner *owner_of(const struct line_owners *owners, const struc
 }
 
 /*
- * What the vectoriser makes up has the line of what it stands for, but not always its routine: such code of an inlined
- * copy seems to be the host's, on lines that the host does not have. It is the copy's; of several, that of the code
- * before it.
+ * Instructions made up by the vectoriser have the line of what they stand for, but not always its routine: such code of
+ * an inlined copy seems to be the host's, on lines that the host does not have. It is the copy's; of several, that of
+ * the code before it.
  */
 static void give_lines_to_copies(const struct unit *unit, struct insn_source *sources, size_t n)
 {

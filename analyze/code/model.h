@@ -15,7 +15,7 @@ struct model_block {
     bool has_callees;      /* they stand in the module's */
 };
 
-/* A loop of the machine code. What encloses its place is that of another copy, maybe; what encloses it is this. */
+/* A loop of the machine code. Its place may lie in another copy; it lies in this. */
 struct model_loop {
     uint32_t place, parent; /* CODE_NONE: outermost */
     uint32_t depth;         /* 1 = outermost; a loop of the source that is two here, one in the other, is one */

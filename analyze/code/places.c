@@ -375,7 +375,7 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
  * (loop_find_home). Those that are called get the same place from the address of the call.
  */
 
-/* Where the call stands in the source of the innermost routine that is not of a system header. */
+/* The call in the source of the innermost routine that is not of a system header. */
 static struct loop_source source_of_call(struct debug *debug, const struct unit *unit, uint64_t address)
 {
     const struct line_row *row = debug_statement_at(unit, address);

@@ -25,7 +25,7 @@ struct routines routines_read(const struct image *image, struct arena *arena);
 /* The routine around an address, or ROUTINE_NONE. */
 uint32_t routines_find(const struct routines *routines, uint64_t address);
 
-/* What .eh_frame and .gcc_except_table say: the bounds of every routine, also in stripped files, and its landing pads.
+/* Reads .eh_frame and .gcc_except_table: the bounds of every routine, also in stripped files, and its landing pads.
  */
 
 struct eh_routine {

@@ -281,9 +281,9 @@ static bool is_sampled(const struct comparison *comparison, const row_list *caus
     return named_ns > other_ns;
 }
 
-/* What is too small for a row of its own is put together in a last one, and of computing what no sample has hit: that
- * takes microseconds, and where it takes longer something held it up, now here, now there, for the same milliseconds.
- * One by one these would look like changes. `shown`: by cause, its row. */
+/* Small rows are put together in a last one, and so is computing that no sample has hit: that takes microseconds, and
+ * where it takes longer something held it up, now here, now there, for the same milliseconds. One by one these would
+ * look like changes. `shown`: by cause, its row. */
 static void push_group(struct comparison *comparison, enum compare_group group, const struct children *children,
                        const row_list *causes, const uint32_t *row_of_node, uint32_t *shown)
 {

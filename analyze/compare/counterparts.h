@@ -7,8 +7,8 @@
  * which fits most of them, the smallest one where several do; what is left is put together in its order, between the
  * neighbours that have been found. Code of the same build has not moved.
  *
- * What has a routine that is on one side only may be a routine that was renamed: of those in one file, what has as many
- * lines belongs together if it stands in the same ones, moved alike with another loop, or moved as its neighbours did.
+ * A routine on one side only may have been renamed: of those in one file, two of as many lines belong together if they
+ * stand in the same ones, moved alike with another loop, or moved as their neighbours did.
  *
  * O(p log p) for p pairs of alike code.
  */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a name has no lines of its own: the numbers behind ':', '+0x' and 'routine ' in it, the first and the last of
+/* For a name without lines of its own: the numbers behind ':', '+0x' and 'routine ' in it, the first and the last of
  * them. They are blanked. */
 static void lines_of_name(char *name, uint32_t *first, uint32_t *last)
 {

@@ -8,9 +8,9 @@
  * loaded machine) the test says too little rather than too much; benchmarks/compare shows how it holds its level on
  * recorded runs.
  *
- * Where the value is what one rank needs for some code, the other ranks of the same run are the best measure of what
- * the machine made of that code: how many times as long as theirs it is scatters a tenth of what it does itself. So
- * both are compared, each at half the level.
+ * If the value is what one rank needs for some code, the other ranks of the same run are the best measure of what the
+ * machine made of that code: its multiple of their time scatters a tenth of what it does itself. So both are compared,
+ * each at half the level.
  */
 #pragma once
 #include <stdbool.h>

@@ -16,7 +16,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The module that the code lies in. Where that is not known (calls of MPI), the program's. TRACE_NONE without any. */
+/* The module that the code lies in. If that is not known (calls of MPI), the program's. TRACE_NONE without any. */
 static uint32_t module_of(const struct analysis *analysis, uint32_t place)
 {
     const struct trace *trace = analysis->trace;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a comparison needs of a run, without the run: the tree of loops and calls with blame, time and critical path,
+ * The data of a run for a comparison, without the run: the tree of loops and calls with blame, time and critical path,
  * what the machine held up, and the exact counts. Made from an analysis, or read from a file that was made from runs
  * (kept.h). Nodes that are below a ten-thousandth in everything are added to what is around them.
  *

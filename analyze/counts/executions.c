@@ -336,7 +336,7 @@ struct spot {
     const struct part *best; /* which part tells; while finding */
 };
 
-/* What of one piece of a counted block lies in one basic block of the machine code. */
+/* The part of one piece of a counted block that lies in one basic block of the machine code. */
 struct part {
     uint64_t basic; /* where the basic block begins */
     uint32_t block, piece;

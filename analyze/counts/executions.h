@@ -114,10 +114,10 @@ struct side {
 double executions_share_of_work(struct side late, struct side others, double cost_error);
 
 /*
- * How much of each place an interval ran through, from its counts: the executions of the place's blocks, each weighed
- * with how many instructions it is.
+ * The places that an interval ran through, from its counts: the executions of the place's blocks, each weighed with how
+ * many instructions it is.
  *
- * That is linear in the counters and in the frames in flight, so each of them is turned once into its factors by place.
+ * This is linear in the counters and in the frames in flight, so each of them is turned once into its factors by place.
  * An interval then costs one addition for each counter that changed, and no graph is solved. The sum over blocks says
  * more than the number of iterations where a loop has branches.
  */

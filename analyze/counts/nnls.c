@@ -105,7 +105,7 @@ void nnls_forget(struct nnls *problem, uint32_t step)
         for (uint32_t j = 0; j < n; j++)
             row[j] -= j == step ? 0 : part * taken[j];
         problem->right[i] -= part * right;
-        /* What always ran together with it is not told of any more. */
+        /* Columns that always ran together with it get no value any more. */
         if (row[i] <= TINY_PIVOT * before)
             step_clear(problem, i);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one execution of a step costs, from intervals: non-negative least squares of interval lengths on execution
+ * The cost of one execution of a step, from intervals: non-negative least squares of interval lengths on execution
  * counts,
  *
  *     minimise  sum over rows of weight (length - sum of count_j cost_j)^2  +  sum of strength_j (cost_j - prior_j)^2,
@@ -41,7 +41,7 @@ void nnls_join_at(struct nnls *problem, uint32_t at, const struct nnls *other, d
  * CPU. weight: 1 / variance of the length, up to a common factor. */
 void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,
               double length_ns, double weight);
-/* What is known of a step beforehand; strength: 1 / variance of cost_ns, on the scale of the weights. */
+/* Prior knowledge of a step; strength: 1 / variance of cost_ns, on the scale of the weights. */
 void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double strength);
 /* Takes a step out, whatever it may cost: what rows and priors tell of the others is left, and it has no cost. A step
  * that always ran along with it goes too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is the same in every page, made of view/ when the program is built: up to the title, from there to the data,
- * and what follows the data. */
+/* The text of every page, made of view/ when the program is built: up to the title, from there to the data, and what
+ * follows the data. */
 #pragma once
 #include <stddef.h>
 

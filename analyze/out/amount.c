@@ -9,7 +9,7 @@
 #include <time.h>
 
 /*
- * How whole numbers are rounded, wherever that is done again (html/view/format.js): `digits` significant ones, but
+ * The rounding of whole numbers, wherever that is done again (html/view/format.js): `digits` significant ones, but
  * never fewer than the integer part has; halves away from zero. In integers, as fractions of two and of ten do not
  * agree.
  */

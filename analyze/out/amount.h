@@ -25,5 +25,5 @@ void amount_apart(const double numbers[2], struct amount texts[2]);
 /* "rank 1", "ranks 0,2-5", "ranks 1,3,5 ... 63": sorted, rows of equal distance joined; more than about ten groups are
  * cut and counted. */
 const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
-/* Likewise of those with whom others are compared. Where that takes many pieces only how many: "676 other ranks". */
+/* Likewise of those with whom others are compared. If that takes many pieces only how many: "676 other ranks". */
 const char *amount_other_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 /*
- * How text looks on a terminal: styles are words for what a text means, and this is the one place that knows what they
- * look like. Without colour a style does nothing; without a terminal there are no bars either, so that files and pipes
- * always get the same bytes.
+ * The look of text on a terminal: styles are words for what a text means, and this is the one place that knows what
+ * they look like. Without colour a style does nothing; without a terminal there are no bars either, so that files and
+ * pipes always get the same bytes.
  */
 
 enum style {
@@ -106,7 +106,7 @@ void page_table_end(struct page_table *table);
 char *text_escape(struct arena *arena, const char *text);
 /* Columns that an escaped text takes (one a character). */
 size_t text_columns(const char *escaped);
-/* What of *escaped goes on a line of that many columns, broken at a blank, or behind a comma or "::", or
+/* The part of *escaped that goes on a line of that many columns, broken at a blank, or behind a comma or "::", or
  * anywhere; *escaped moves on to what is left. */
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
 /* An escaped text cut to that many columns, the cut marked by "...". The text itself when it fits. */

@@ -26,7 +26,7 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
 void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options);
 /* One site with its causes, ranks, classes and steps; number < n_sites. */
 void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options);
-/* Where the time of each rank went, and who made whom wait. Ranks that are alike share a row unless `all`. */
+/* Shares of the time of each rank, and who made whom wait. Ranks that are alike share a row unless `all`. */
 void report_ranks(FILE *out, const struct analysis *analysis, const struct report_options *options);
 /* The steps of the critical path. */
 void report_critical(FILE *out, const struct analysis *analysis, const struct report_options *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What else is known of a cause: its files, how many threads share it, and the library that most of it is inside. And
- * of a call: what it moves.
+ * Other facts about a cause: its files, how many threads share it, and the library that most of it is inside. And of a
+ * call: what it moves.
  *
  * Which calls work on which files, and how much they read and write: by call, file and process. A cause that is a call
  * of MPI-IO, or one that completes what another has started, is told with its files.
@@ -54,7 +54,7 @@ void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const s
 void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*
- * Where memory is allocated, from bins of bytes (recorded with --space): every point of the program at which counted
+ * The places of allocation, from bins of bytes (recorded with --space): every point of the program at which counted
  * code asks for memory, with what each process asked for there. Copies of one source line in one routine (inlined,
  * unrolled, from templates) are one point. Routines that allocate for others (xmalloc) have no bytes of their own: what
  * they ask for is their callers', as far as these were built to count.
@@ -69,9 +69,9 @@ void space_find(struct analysis *analysis, struct executions *executions, const 
 void space_add_to_causes(struct analysis *analysis);
 
 /*
- * What a call of MPI moves: how many messages of which sizes, and with whom, by how far the partner's rank lies from
- * the own one (neighbours of a grid have few such distances); of collectives, what a rank sends, and among how many.
- * From the events alone; memory follows the sites.
+ * The messages of a call of MPI: how many of which sizes, and with whom, by how far the partner's rank lies from the
+ * own one (neighbours of a grid have few such distances); of collectives, what a rank sends, and among how many. From
+ * the events alone; memory follows the sites.
  */
 
 struct exchanges {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was counted exactly, by place and rank: trips of loops, ways behind conditions, calls of routines, of programs
- * that were built to count; bytes allocated; calls of MPI, messages and bytes sent, of any. Polls are left out: how
- * often somebody asked in vain is a matter of time.
+ * Exact counts, by place and rank: trips of loops, ways behind conditions, calls of routines, of programs that were
+ * built to count; bytes allocated; calls of MPI, messages and bytes sent, of any. Polls are left out: how often
+ * somebody asked in vain is a matter of time.
  *
  * Each rank's counts are solved once, so the cost is that of the executions of the run; counts that equal ranks share
  * are kept once.

@@ -830,7 +830,7 @@ static bool find_region(struct parting_search *search, uint32_t place, struct re
     return is_found;
 }
 
-/* How large a cause is, is measured beside what the program causes: the machine may cause much more. */
+/* The size of a cause is measured beside what the program causes: the machine may cause much more. */
 void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
 {
     struct flow_callees callees = {0};

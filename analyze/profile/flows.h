@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where ranks part: why the late side of a cause executes more in it than the others, each time that it is entered.
+ * The point where ranks part: why the late side of a cause executes more in it than the others, each time that it is
+ * entered.
  *
- * The counts of both sides are solved once more, with the edges of the graphs. A cause is a loop or a routine,
- * of which the compiler may have made several; the one in which the late side did most is looked at. Its work is that
- * of its blocks (executions.h), with that of the counted routines they call. Four decisions can make it more for each
+ * The counts of both sides are solved once more, with the edges of the graphs. A cause is a loop or a routine, of
+ * which the compiler may have made several. The one in which the late side did most is looked at. Its work is that of
+ * its blocks (executions.h), with that of the counted routines they call. Four decisions can make it more for each
  * entry:
  *
  *     trips       a loop goes round more often each time it is entered
@@ -12,13 +13,12 @@
  *     recursion   a routine calls itself more often for each call from outside
  *     callee      a routine does more in each call: then the same is asked of that one
  *
- * What a decision is worth is the work of the late side that would not be done if it were taken as on the others:
- * trips or the probability of the way at theirs, everything inside as it is. Decisions contain each other: more
- * iterations make more executions of all that is inside. So the outermost one is taken that is worth at least half of
- * the difference.
+ * A decision is worth the work of the late side that would not be done if it were taken as on the others: trips or the
+ * probability of the way at theirs, everything inside as it is. Decisions contain each other: more iterations make
+ * more executions of all that is inside. So the outermost one is taken that is worth at least half of the difference.
  *
- * Where the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
- * routine, and the caller that calls it more often; only the work of the cause itself counts there. Where all ranks are
+ * If the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
+ * routine, and the caller that calls it more often. Only the work of the cause itself counts there. If all ranks are
  * late at times, pieces of the run are compared, from one wait to the next: a loop with such a wait in it was entered
  * before the piece began, and more iterations of it in the piece say that ranks take turns. They decide nothing.
  *

@@ -253,7 +253,7 @@ static uint32_t host_at(struct builder *builder, uint32_t module, uint64_t addre
     return lineage.routines[lineage.n - 1];
 }
 
-/* What was asked of the functions of the tables: which of them ran. */
+/* The functions of the tables that ran. */
 static uint64_t key_of_function(const struct counts_function *function)
 {
     return (uint64_t)(uintptr_t)function;
@@ -386,8 +386,8 @@ static bool caller_is_open(const struct solution *solution, uint32_t caller)
     return solution->by_pointer[caller] > 0 || !(solution->executed[caller] > 0);
 }
 
-/* What a caller, or all that are not known, have to do with a routine: by samples and, where all calls of the routine
- * are counted, by calls. Those that no arc has are shared out as the samples say. */
+/* The share of a caller, or of all that are not known, in a routine: by samples and, where all calls of the routine are
+ * counted, by calls. Those that no arc has are shared out as the samples say. */
 static double caller_weight(const struct solution *solution, uint32_t routine, double sample_ns, double through_ns,
                             double calls, bool is_open)
 {
@@ -496,7 +496,7 @@ static int uncalled_compare(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Of a routine that stands in the profile a copy ran, inlined. Where counts contradict each other nobody can tell. */
+/* Of a routine that stands in the profile a copy ran, inlined. Counts that contradict each other say nothing. */
 static void add_uncalled(struct builder *builder, struct profile *profile)
 {
     struct executions *executions = builder->input->executions;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What fell to each caller in the runs says in which proportions callers share a routine's time in the sum, so that
+ * Each caller's time in the runs gives the proportions in which callers share a routine's time in the sum, so that
  * gprof's recurrence gives back the sums of the runs' totals.
  */
 #include "analyze/profile/sum.h"

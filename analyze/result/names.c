@@ -139,8 +139,8 @@ static void path_add_frame(struct call_path *path, const struct sites *sites, st
     *vec_push(&path->parts) = part;
 }
 
-/* From `context` outwards. What is inside `site`, where that is another one, is shown only where it tells paths apart,
- * as are frames of run-time libraries and without a name, and those around main(). All are only read when asked for. */
+/* From `context` outwards. The inside of `site`, where that is another one, is shown only where it parts two paths, as
+ * are frames of run-time libraries and without a name, and those around main(). All are only read when asked for. */
 static void path_read(struct call_path *path, const struct sites *sites, struct arena *arena, uint32_t context,
                       uint32_t site, bool wants_all)
 {
@@ -243,8 +243,8 @@ static const char *wrapper_text(const struct sites *sites, struct arena *arena, 
                                                      : module_address(sites, arena, module, spot.routine_address);
 }
 
-/* What is called there, "pdsyevr_()", if it is not MPI itself: a run-time library, which calls MPI. If the call has a
- * line, that says it, and may have other calls. NULL = nothing to say. */
+/* The callee there, "pdsyevr_()", if it is not MPI itself: a run-time library, which calls MPI. If the call has a line,
+ * that says it, and may have other calls. NULL = nothing to say. */
 static const char *library_call(const struct sites *sites, struct arena *arena, uint32_t context, const char *mpi)
 {
     const struct context *at = sites_context_at(sites, context);

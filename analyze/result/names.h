@@ -33,8 +33,8 @@ void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t 
 void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out);
 /* "MPI_Get halo.c:71": the place of the call, whichever path led to it. */
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site);
-/* What is left to say of code without a name: "routine 12 of libfoo.so", inside it "routine 12+0x1c of libfoo.so", or
- * without its library, where that is named already, "routine 12+0x1c". The number is that of the code model, the same
- * in all outputs and in every run of a build. Names without a known routine: "libfoo.so+0x1a40", "+0x1a40". */
+/* Code without a name is called "routine 12 of libfoo.so", inside it "routine 12+0x1c of libfoo.so", or without its
+ * library, where that is named already, "routine 12+0x1c". The number is that of the code model, the same in all
+ * outputs and in every run of a build. Names without a known routine: "libfoo.so+0x1a40", "+0x1a40". */
 const char *names_nameless(struct code *code, const struct trace *trace, struct arena *arena,
                            const struct trace_frame *at, bool with_library);

@@ -7,7 +7,7 @@
  * remainder: equal values stay in order and falling values keep falling. */
 void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers);
 
-/* What all outputs print of an analysis becomes whole nanoseconds: its waiting, how that is shared out over its causes
- * with the machine, each of these over the parts of the run, and over its sites. So text, JSON and the page round the
- * same numbers. */
+/* All figures that outputs print become whole nanoseconds: waiting, how that is shared out over causes with the
+ * machine, each of these over the parts of the run, and over sites. So text, JSON and the page round the same
+ * numbers. */
 void whole_figures(struct analysis *analysis);

@@ -18,7 +18,7 @@
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
 
-/* What the first reading of the trace gathers for costs, for the routine profile and for the tree of loops and calls:
+/* The first reading of the trace gathers this for costs, for the routine profile and for the tree of loops and calls:
  * time by process and call stack. */
 
 /* One call stack of one process, threads added up. */
@@ -131,9 +131,9 @@ struct placings placing_of(struct placing *placing, uint32_t rank, uint32_t step
  * The point where ranks part on their way to two nodes of the tree.
  *
  * A way to an address in a routine leads through every basic block that all ways to it lead through. The last such
- * block of two addresses is taken. Where some ranks are seen in the routine, but never behind that block, they have
- * gone another way before it: one decision keeps them from both, whichever it is. So what other ranks do there, they do
- * for one reason. Machine code, the stacks of samples and those of MPI calls tell it, without counts.
+ * block of two addresses is taken. If some ranks are seen in the routine, but never behind that block, they have gone
+ * another way before it: one decision keeps them from both, whichever it is. So what other ranks do there, they do for
+ * one reason. Machine code, the stacks of samples and those of MPI calls tell it, without counts.
  *
  * Cost: one pass over the recorded frames and the survey for each such block.
  */

@@ -351,7 +351,7 @@ static struct prior prior_of_others(const struct costs *costs, const struct rank
                           pow(others_apart(costs, rank, column), 2) + pow(others->error_ns, 2)};
 }
 
-/* What samples of a process say. Where the others' word counts, beside that. */
+/* The word of a process's samples. If the others' word counts, it stands beside that. */
 static uint32_t priors_of_rank(const struct costs *costs, const struct rank_costs *rank, bool is_beside_others,
                                struct prior *priors)
 {
@@ -373,8 +373,8 @@ static uint32_t priors_of_others(const struct costs *costs, const struct rank_co
     return n;
 }
 
-/* What samples of other processes say, to a process of which a column is asked or already known to be alike: there
- * what is usual in the absence of samples is no news. */
+/* The word of other processes' samples to a process of which a column is asked or already known to be alike: there what
+ * is usual in the absence of samples is no news. */
 static uint32_t priors_of_told(const struct costs *costs, const struct cost_evidence *told,
                                const struct rank_costs *rank, bool is_last, struct prior *priors)
 {
@@ -394,7 +394,7 @@ static void prefer(struct nnls *problem, uint32_t at, const struct prior *priors
         nnls_prefer(problem, at + priors[i].column, priors[i].cost, variance / priors[i].variance);
 }
 
-/* How far lengths scatter about a first fit, in which priors decide only what lengths leave open, in units of the
+/* The scatter of lengths about a first fit, in which priors decide only what lengths leave open, in units of the
  * variance that they were weighed by: the better they agree with each other, the less priors say beside them. The fit
  * is left in `fitted`. */
 static double length_variance(const struct nnls *lengths, const struct prior *priors, uint32_t n_priors,
@@ -424,7 +424,7 @@ static double evidence_fit(const struct cost_evidence *evidence, const struct pr
     return problem.variance;
 }
 
-/* What a process tells the others: nothing of the places that cost something else there. */
+/* The word of a process to the others: nothing of the places that cost something else there. */
 static struct cost_evidence evidence_told(const struct costs *costs, const struct rank_costs *rank, struct arena *arena)
 {
     struct cost_evidence told = rank->own;
@@ -510,10 +510,10 @@ static void ranks_hear_others(struct costs *costs, bool is_last)
 }
 
 /*
- * How far the cost of a place is from what the other processes say where nothing is wrong, relatively: by as much as
- * first fits differ, less what their errors account for (the moments of DerSimonian and Laird). A usual value is taken
- * for what some places have shown before. A process on which a place is out of that altogether is what users look for,
- * and does not count.
+ * The relative distance of a place's cost from what the other processes say if nothing is wrong: by as much as first
+ * fits differ, less what their errors account for (the moments of DerSimonian and Laird). A usual value is taken for
+ * what some places have shown before. A process on which a place is out of that altogether is what users look for, and
+ * does not count.
  */
 static double across_ranks(const struct costs *costs)
 {
@@ -534,8 +534,8 @@ static double across_ranks(const struct costs *costs)
     return sqrt(fmax(sum / weights, least));
 }
 
-/* How far what all else says of a column's cost on a process is from what the others say of it, and how much better it
- * fits without them: from the fit of both, in which their word is one observation of many. */
+/* The distance between all other evidence of a column's cost on a process and the others' word on it, and how much
+ * better it fits without them: from the fit of both, in which their word is one observation of many. */
 struct contradiction {
     double off_ns, square; /* and in standard deviations, squared */
 };

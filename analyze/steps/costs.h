@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a place costs on each process, from exact counts, and so how long each step of a stretch took, however short.
+ * The cost of a place on each process, from exact counts, and so how long each step of a stretch took, however short.
  *
  * In the first reading of the trace every counted stretch is one equation,
  *     time on the CPU = sum over places of (work there, executions.h) x (cost of one unit of it),
  * added to the normal equations of its process (nnls.h). Work is what varies from stretch to stretch and from process
- * to process. Where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
+ * to process. If it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
  *  - a unit of work costs the same everywhere;
  *  - a place costs on this process what it costs on the others, within what places that each process's lengths tell
  *    differ by;

@@ -89,8 +89,8 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
 /*
  * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
  * helpers, the run-time library and routines of system headers are charged to the loop that calls them. Loops that call
- * MPI do not count (they go on across the waits and explain none). Where there is no other, it is the innermost place
- * of user code. TRACE_NONE when nothing is known.
+ * MPI do not count (they go on across the waits and explain none). If there is no other, it is the innermost place of
+ * user code. TRACE_NONE when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
 /* A place, met on the stack of a frame of its own: where it has no name, it is told by the nearest routine around it

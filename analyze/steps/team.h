@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the threads of a process do at once.
+ * The threads of a process at one time.
  *
  * While one of its threads is off the CPU, a process does what its other threads do. So the time off the CPU of one
  * thread is split by the states of the others: one of them ran; none did, though some were ready; or one of them was

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a timeline is filled: through the replay's time_sink in the second reading, with atoms as parts; once the causes
- * are known, atoms become kinds.
+ * A timeline is filled through the replay's time_sink in the second reading, with atoms as parts; once the causes are
+ * known, atoms become kinds.
  */
 #pragma once
 #include "analyze/blame/blame.h"

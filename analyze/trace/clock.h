@@ -6,8 +6,8 @@
  *             collectives; linear between two points
  *   floors    where an effect would still precede its cause: from this event on, nothing is earlier than this
  *
- * A correction never lets time run backwards within a location. What offsets may be wrong by is kept beside them: as
- * measured, or as far as the bounds that they were derived from leave open.
+ * A correction never lets time run backwards within a location. The error of offsets is kept beside them: as measured,
+ * or as far as the bounds that they were derived from leave open.
  */
 #pragma once
 #include "wrap/base/containers.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the definitions of an archive to those of a trace. What is inconsistent is mended where a sensible reading
- * exists, since the archives of other tools often are: locations without a rank get one, regions defined once for each
- * process become one, a parent that is defined later is dropped.
+ * From the definitions of an archive to those of a trace. Inconsistent definitions are mended where a sensible reading
+ * exists, since the archives of other tools often have them: locations without a rank get one, regions defined once for
+ * each process become one, a parent that is defined later is dropped.
  */
 #include "analyze/archive/archive.h"
 #include "analyze/trace/defs.h"

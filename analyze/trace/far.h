@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What crosses between a process that reads on another node, and the one here that puts its blocks where those of a
- * process of this node would be (helpers.c). */
+/* Messages between a process that reads on another node, and the one here that puts its blocks where those of a process
+ * of this node would be (helpers.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

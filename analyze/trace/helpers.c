@@ -89,7 +89,7 @@ static bool listen_to(const struct helper *helper, char *word)
 
 /* In the helper. */
 
-/* What is said to it, but that a block is free, which it counts; ends with the one that would say it. */
+/* Messages to it, but that a block is free, which it counts; ends with the one that would say it. */
 static char hear(struct helper *helper)
 {
     char word;

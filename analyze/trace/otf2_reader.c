@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What helpers have read stays for the next reading up to a bound: from ten million events on memory is the same. A
- * user who has a launcher start several processes asks for speed, and gives memory for it. */
+/* Events that helpers have read stay for the next reading up to a bound: from ten million events on memory is the same.
+ * A user who has a launcher start several processes asks for speed, and gives memory for it. */
 enum { TAPE_ROOM = 160 << 20, HELPERS_ROOM = 96 << 20, HELPERS_ROOM_ASKED = 256 << 20 };
 
 /* Events that a location is ahead by: those of all locations together should fit into a cache. */

@@ -2,7 +2,7 @@
 /*
  * A part of a run as if it were a run: a user asks for it (report --from --until), or the recorder kept no more.
  *
- * What a process is in the middle of when the part begins, it enters then: regions, posted receives, time off the CPU.
+ * A process enters, when the part begins, what it is in the middle of: regions, posted receives, time off the CPU.
  * Messages that were sent earlier are received without a sender (waits/matching.h gives such receives up). Collective
  * operations are known by their order on a communicator: those that some member began earlier are left out on the
  * others, so that the order agrees again.

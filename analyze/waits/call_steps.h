@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps of time inside calls. Who tells the reader of events says before each which time can come from it: where
- * another thread reads, all steps are made in this one so, in the order in which they come, and what belongs together
- * has neighbouring numbers.
+ * The steps of time inside calls. The thread that feeds the reader of events says before each which time can come from
+ * it: if another thread reads, all steps are made in this one so, in the order in which they come, and what belongs
+ * together has neighbouring numbers.
  */
 #pragma once
 #include "analyze/steps/sites.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What led each location to where it is: its open segment, the chain of segments behind it, and what it spent its time
- * on over the run (waiting-time analysis by adopted chains: Meira, LeBlanc, Poulos, SPDT 1996, in the formulation of
+ * The history of each location: its open segment, the chain of segments behind it, and what it spent its time on over
+ * the run (waiting-time analysis by adopted chains: Meira, LeBlanc, Poulos, SPDT 1996, in the formulation of
  * docs/algorithm.md).
  *
  * Every location ends in a node of one tree. A node holds the durations of what happened between its parent and itself;

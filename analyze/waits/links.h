@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What processes depend on in each other: a point is a moment of one process (it posted a send or a receive, it entered
- * a collective) that others may have waited for, with the chain that led there.
+ * The points by which processes depend on each other: a moment of one process (it posted a send or a receive, it
+ * entered a collective) that others may have waited for, with the chain that led there.
  *
- * A process whose next call depends on a point that has not been replayed yet sleeps in that point's list, and is
- * woken when it is (replay.h).
+ * A process whose next call depends on a point that has not been replayed yet sleeps in that point's list, and is woken
+ * when it is (replay.h).
  */
 #pragma once
 #include "analyze/steps/pools.h"

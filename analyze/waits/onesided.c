@@ -149,7 +149,7 @@ static bool wait_is_open(const struct locks *locks, const struct lock_wait *wait
     return false;
 }
 
-/* Those that have nothing to wait for any more. Where locks are deferred, also those that `rank` now gives back. */
+/* Those that have nothing to wait for any more. If locks are deferred, also those that `rank` now gives back. */
 static void settle_waits(struct locks *locks, const struct lock *given, uint32_t rank)
 {
     size_t n = 0;

@@ -72,8 +72,8 @@ void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uin
 void locks_unlock_end(struct locks *locks, uint32_t rank);
 /* Completes what a flush or unlock of this window and target says. False: no such lock is known to be held. */
 bool locks_find(struct locks *locks, uint32_t rank, struct lock *lock);
-/* Who has what excludes a lock that `rank` waits for and never gets, in whatever window; TRACE_NONE: nobody, or several
- * may. In a flush or unlock it is the lock that the rank has asked for; in MPI_Win_lock, `wanted`. */
+/* The holder of what excludes a lock that `rank` waits for and never gets, in whatever window; TRACE_NONE: nobody, or
+ * several may. In a flush or unlock it is the lock that the rank has asked for; in MPI_Win_lock, `wanted`. */
 uint32_t locks_holder(struct locks *locks, uint32_t rank, const struct lock *wanted, bool is_asked_for);
 bool locks_are_deferred(struct locks *locks, uint64_t window);
 /* A call that may have waited for this lock has ended. Returns what it waited for, with a hold; NULL = nothing. */

@@ -4,9 +4,9 @@
  * with it: the partner is through with MPI, sent another message than the one awaited, or takes part in another
  * collective operation.
  *
- * The calls of a communicator have turns: the n-th collective call of each member. Whoever has not come to a turn is
- * waited for by those who have; who is there with another operation, or another root, waits for them as they wait for
- * him.
+ * The calls of a communicator have turns: the n-th collective call of each member. A rank that has not come to a turn
+ * is waited for by those that have. One that is there with another operation, or another root, waits for them as they
+ * wait for it.
  */
 #pragma once
 #include "analyze/waits/reader.h"

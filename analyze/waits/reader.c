@@ -124,8 +124,8 @@ void reader_return(struct reader *reader, uint32_t at, uint64_t now_ns, const st
     go_on(reader);
 }
 
-/* What is being read, or has been and waits to be replayed, is all that anybody asks about; and polls, as long as it is
- * not known what for. Some never find anything: where there is too much to keep, that is left out. */
+/* The calls that are being read, or have been and wait to be replayed, are all that anybody asks about; and polls, as
+ * long as it is not known what for. Some never find anything: where there is too much to keep, that is left out. */
 static void forget_absences(struct reader *reader, uint64_t now_ns)
 {
     enum { KEPT_MOST = 1 << 16 };

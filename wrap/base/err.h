@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tool says on stderr while it works, and how it says what comes from elsewhere (never used inside a recorded
+ * The tool's words on stderr while it works, and how it says what comes from elsewhere (never used inside a recorded
  * program).
  *
  * The four tiers of what can go wrong:
@@ -25,8 +25,8 @@ _Noreturn void err_out_of_memory(size_t size_bytes);
 void err_ask(bool (*may_speak)(void));
 
 /*
- * What comes out of a record is not taken on trust: a path may name a pipe, on which opening waits for ever, or a
- * device that never ends. A name may hold what a terminal obeys.
+ * A record's contents are not taken on trust: a path may name a pipe, on which opening waits for ever, or a device that
+ * never ends. A name may hold what a terminal obeys.
  */
 
 /* Opens a plain file for reading; `flags` are added (O_NOFOLLOW). Returns the descriptor, or -1 with errno set: EINVAL

@@ -3,7 +3,7 @@
  * The program's requests for memory: beside the executions, the bytes are added up, call by call. The counters of
  * allocation points come after those of the edges.
  *
- * Programs have routines that allocate for others (xmalloc). What those ask for says nothing, so their callers are
+ * Programs have routines that allocate for others (xmalloc). Their own requests say nothing, so their callers are
  * allocation points as well; which of them are is known when all units are, in the analysis.
  */
 #include "routine.h"
@@ -226,8 +226,8 @@ tree inlined_at(tree scope)
     return origin && TREE_CODE(origin) == FUNCTION_DECL ? origin : NULL_TREE;
 }
 
-/* Where the user's own source leads to a call that was inlined from a system header, or from a routine that allocates
- * for others: that is *callee then. */
+/* The user's own source line that leads to a call inlined from a system header, or from a routine that allocates for
+ * others: that is *callee then. */
 location_t user_location(location_t where, std::string *callee)
 {
     points_asked how;

@@ -2,7 +2,7 @@
 /*
  * Facts about calls for counting.
  *
- * Which calls cannot end an interval. What a loop counts may be added behind it if no synchronisation is reached inside
+ * Which calls cannot end an interval. A loop's counts may be added behind it if no synchronisation is reached inside
  * it, which holds for calls that touch no memory, for the compiler's own, and for functions of this unit that call none
  * but such: the compiler finishes functions before their callers, so it is known of them by then. A definition that the
  * linker may replace tells nothing.

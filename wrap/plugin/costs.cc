@@ -5,8 +5,8 @@
  *
  * Blocks of their own: an edge that can only be counted in such a block costs a jump as well, and weighs double. Such
  * are edges from a block with several ways out to one with several ways in, and those out of an empty block. But where
- * the edge is the only way back in a loop, its head is counted instead. Where a constant is chosen on it, there is such
- * a block anyway. Where only a return follows, the compiler repeats that rather than jump to it.
+ * the edge is the only way back in a loop, its head is counted instead. If a constant is chosen on it, there is such a
+ * block anyway. If only a return follows, the compiler repeats that rather than jump to it.
  *
  * Choices: one between two values costs as much as the block that chooses (computed.cc).
  *

@@ -132,7 +132,7 @@ bool block_returns(basic_block block)
     return last && gimple_code(last) == GIMPLE_RETURN;
 }
 
-/* Gives the tail call a return statement in its own block. Where that is not possible it is an ordinary call. */
+/* Gives the tail call a return statement in its own block. If that is not possible it is an ordinary call. */
 bool own_return(basic_block block, gcall *call)
 {
     tree value;

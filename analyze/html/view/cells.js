@@ -168,9 +168,9 @@ function explanation(t, wait, rowAt) {
   return pieces;
 }
 
-/**
- * What part of each wait is due to a cause: its part of what causes, and the lack of a CPU, took on the way that was waited
- * for, back to where the nearest of them acts. Waits that one late rank ends at one time share their way.
+/* * The part of each wait that is due to a cause: its part of what causes, and the lack of a CPU, took on the way
+ * that was waited for, back to where the nearest of them acts. Waits that one late rank ends at one time share their
+ * way.
  */
 function sharesOfCause(run, cause) {
   const t = run.timeline, known = t.rows.map(() => new Map()), acting = actingSums(t, cause.cause - 1);

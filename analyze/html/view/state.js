@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown, as the address tells it: "#timeline&cause=2&t=3.1..3.4&rank=5&pale=descheduled". One place; views listen.
+// The view, as the address holds it: "#timeline&cause=2&t=3.1..3.4&rank=5&pale=descheduled". One place; views listen.
 
 const state = {view: "answer", cause: 0, rank: null, from: null, to: null, search: "", run: 0, pale: [], listeners: []};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ways on which a process goes before MPI has begun in it, and with it the recorder: its end, by exit or _exit, and
- * exec. Where MPI_Init itself was hidden from us, never called, or called by a program from whose environment the
- * recorder was taken, nobody else says so.
+ * exec. If MPI_Init itself was hidden from us, never called, or called by a program from whose environment the recorder
+ * was taken, nobody else says so.
  *
  * Only the process that `whywait record` became speaks of exec. A child between vfork and exec is another one, and here
  * reads two variables and its number at most.

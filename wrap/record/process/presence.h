@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has come as far as MPI (wrap/presence.h). */
+/* Processes that have come as far as MPI (wrap/presence.h). */
 #pragma once
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a thread was on a CPU by now: what the helper reads, and what the thread itself has read, at calls or with
- * its samples (timer.h), on their way into its gaps (gap.h), and gaps on their way into its file. For the helper only.
+ * The CPU time of a thread by now: what the helper reads, and what the thread itself has read, at calls or with its
+ * samples (timer.h), on their way into its gaps (gap.h), and gaps on their way into its file. For the helper only.
  */
 #pragma once
 #include "wrap/record/recorder.h"

@@ -2,7 +2,7 @@
 /*
  * Rules of the handler: it touches its ring, makes the calls clock_gettime, process_vm_readv and those that read
  * /proc, nothing else, keeps errno, and never waits. A full ring drops the sample. The stack is read by
- * process_vm_readv because its end is not known here. Where that is refused, only the page that the stack pointer is
+ * process_vm_readv because its end is not known here. If that is refused, only the page that the stack pointer is
  * in.
  */
 #include "wrap/record/sample/timer.h"

@@ -4,8 +4,8 @@
  *
  * Switches tell when a thread fell asleep and when it ran again. It was woken in between, and on a busy machine it then
  * waits for a CPU, perhaps for longer than it slept. The kernel counts for how long a thread was ready to run without
- * one. What times off the CPU although runnable, which switches tell exactly, do not explain of that passed at the ends
- * of sleeps: those between two readings share it by their lengths.
+ * one. Times off the CPU although runnable, which switches show exactly, do not explain all of that: the rest passed at
+ * the ends of sleeps, and those between two readings share it by their lengths.
  *
  * A thread did not sleep either while the whole process was stopped: by a signal, as batch systems stop a job for
  * another one, or with its virtual machine. No switch tells, but the helper sleeps most of the time, and is late then.
