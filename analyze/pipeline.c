@@ -14,6 +14,7 @@
  */
 #include "analyze/pipeline.h"
 #include "analyze/archive/run.h"
+#include "analyze/blame/answer.h"
 #include "analyze/blame/blame.h"
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
@@ -352,6 +353,7 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     make_profiles(&passes, analysis);
     add_facts(&passes, analysis);
     check_sums(analysis);
+    answer_find(analysis);
 out:
     passes_release(&passes);
     return analysis;

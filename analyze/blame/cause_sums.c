@@ -2,26 +2,12 @@
 #include "analyze/blame/cause_sums.h"
 #include "analyze/constants/constants.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/late.h"
+#include "analyze/blame/partitions.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int cause_rank_compare(const void *a, const void *b)
-{
-    const struct cause_rank *left = a, *right = b;
-    if (left->blame_ns != right->blame_ns)
-        return left->blame_ns > right->blame_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
-static int by_falling_time(const void *a, const void *b)
-{
-    const struct cause_rank *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns > right->time_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
 
 static int cause_site_compare(const void *a, const void *b)
 {
@@ -226,68 +212,6 @@ static void cause_add_late_of_sites(struct writer *writer, struct cause *cause)
         for (; at->n_late < n; at->n_late++)
             at->late[at->n_late] = key_low(terms[at->n_late].key);
     }
-}
-
-/* The fewest that carry half of the blame, and whoever carries at least half as much as the last of them. */
-static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double waiting_ns)
-{
-    double carried_ns = 0, least_ns = 0;
-    uint32_t n_late = 0;
-    for (; n_late < n && ranks[n_late].blame_ns >= least_ns; n_late++) {
-        carried_ns += ranks[n_late].blame_ns;
-        if (least_ns == 0 && 2 * carried_ns >= waiting_ns)
-            least_ns = ranks[n_late].blame_ns / 2;
-    }
-    return n_late;
-}
-
-/* Of the ranks in `rest`, which carry little blame or none, those at the front that spend as long in it as who carries
- * it, as far as samples tell: nearer to them than to the mean of those that are left. */
-static uint32_t count_as_long(const struct cause *cause, struct cause_rank *rest, uint32_t n_rest)
-{
-    double rest_ns = 0, least_ns = INFINITY, least_error_ns = 0;
-    for (uint32_t i = 0; i < n_rest; i++)
-        rest_ns += rest[i].time_ns;
-    for (uint32_t i = 0; i < cause->n_late && n_rest; i++) {
-        const struct cause_rank *late = &cause->ranks[i];
-        if (late->time_ns > NOTABLY_LONGER * rest_ns / n_rest && late->time_ns < least_ns) {
-            least_ns = late->time_ns;
-            least_error_ns = late->error_ns;
-        }
-    }
-    uint32_t n = 0;
-    for (; n + 1 < n_rest; n++) {
-        double time_ns = rest[n].time_ns, left_ns = (rest_ns - time_ns) / (n_rest - n - 1);
-        double allowed_ns = SAME_DEVIATIONS * hypot(rest[n].error_ns, least_error_ns);
-        if (time_ns * TIMES_ALIKE + allowed_ns < least_ns || 2 * time_ns < least_ns + left_ns)
-            break;
-        rest_ns -= time_ns;
-    }
-    return n;
-}
-
-/* Of ranks that are late together, who comes last by a hair carries the blame, and of those that wait in a ring or a
- * grid most never meet the others. So whoever spends as long in it is late as well, and is compared with no one. */
-static void cause_add_as_late(struct writer *writer, struct cause *cause)
-{
-    uint32_t n = cause->n_ranks + cause->n_others, n_blamed = 0;
-    struct cause_rank *all = arena_array(&writer->scratch, struct cause_rank, n + 1), *rest = all + cause->n_late;
-    for (uint32_t i = 0; i < n; i++)
-        all[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
-    qsort(rest, n - cause->n_late, sizeof *rest, by_falling_time);
-    uint32_t n_more = count_as_long(cause, rest, n - cause->n_late);
-    if (!n_more)
-        return;
-    cause->n_late += n_more;
-    qsort(all, cause->n_late, sizeof *all, cause_rank_compare);
-    qsort(all + cause->n_late, n - cause->n_late, sizeof *all, cause_rank_compare);
-    for (uint32_t i = cause->n_late; i < n; i++)
-        n_blamed += all[i].blame_ns > 0;
-    cause->n_ranks = cause->n_late + n_blamed;
-    cause->n_others = n - cause->n_ranks;
-    struct arena *arena = &writer->causes->input->analysis->arena;
-    cause->ranks = arena_copy(arena, all, (n + 1) * sizeof *all);
-    cause->others = cause->ranks + cause->n_ranks;
 }
 
 /* Of one of the ranks that carry the blame: when it was late. */
@@ -542,6 +466,9 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .critical_off_ns = sums->critical_off_ns,
                                      .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
+    bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
+    double program_share = is_lacking ? cause->waiting_ns / (cause->waiting_ns + cause->lacking_ns) : 1;
+    cause->if_balanced_least_ns = program_share * cause->if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
     cause->if_gone_off_ns = gain.if_gone_off_ns;
     cause->last_rank = gain.last_rank;
@@ -706,6 +633,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&sums->waiting.by_site);
     sparse_pack(&sums->times);
     sparse_pack(&sums->lacks);
+    sparse_pack(&sums->lacking);
     sparse_pack(&sums->held_up);
     sparse_pack(&sums->inside);
     sparse_pack(&sums->entered);
@@ -720,8 +648,8 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);
     for (size_t i = 0; i < ranks->n; i++)
         cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
-    qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
-    cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);
+    late_sort(cause->ranks, cause->n_ranks);
+    cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns);
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {
         cause->kind_ns[kind] = sums->kind_ns[kind];
@@ -731,7 +659,9 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->n_sites = waiting_sites(analysis, &sums->waiting, &cause->sites);
     cause_add_late_of_sites(writer, cause);
     cause_add_others(writer, cause);
-    cause_add_as_late(writer, cause);
+    late_add_as_long(cause, &analysis->arena);
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        cause->lacking_ns += sparse_get(&sums->lacking, cause->ranks[i].rank);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_set_gain(writer, cause);
     qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);
@@ -770,8 +700,8 @@ static void machine_write(struct causes *causes)
         machine->ranks[machine->n_ranks++] = (struct cause_rank){
             .rank = rank, .blame_ns = waiting->ranks.at[i].ns, .time_ns = causes->input->ranks[rank].preempted_ns};
     }
-    qsort(machine->ranks, machine->n_ranks, sizeof *machine->ranks, cause_rank_compare);
-    machine->n_late = count_late(machine->ranks, machine->n_ranks, machine->waiting_ns);
+    late_sort(machine->ranks, machine->n_ranks);
+    machine->n_late = late_count(machine->ranks, machine->n_ranks, machine->waiting_ns);
     machine->places = arena_array(&analysis->arena, struct machine_place, causes->machine_steps.n + 1);
     for (size_t i = 0; i < causes->machine_steps.n; i++)
         machine->places[machine->n_places++] = (struct machine_place){.step = (uint32_t)causes->machine_steps.at[i].key,
@@ -837,6 +767,35 @@ static void find_like(struct causes *causes, struct arena *scratch)
     }
 }
 
+/* As if the causes were one. */
+static void partition_set_gain(struct writer *writer, struct partition *partition)
+{
+    struct analysis *analysis = writer->causes->input->analysis;
+    struct cause_sums all = {0};
+    for (uint32_t i = 0; i < partition->n_causes; i++) {
+        const struct cause *cause = &analysis->causes[partition->causes[i]];
+        const struct cause_sums *sums = &writer->causes->sums.at[cause->found_as];
+        sparse_add_all(&all.waiting.classes, &sums->waiting.classes, 1);
+        sparse_add_all(&all.held_up, &sums->held_up, 1);
+        sparse_add_all(&all.times, &sums->times, 1);
+        sparse_add_all(&all.lacks, &sums->lacks, 1);
+        all.critical_ns += sums->critical_ns;
+        all.critical_off_ns += sums->critical_off_ns;
+        partition->whole.lacking_ns += cause->lacking_ns;
+    }
+    sparse_pack(&all.waiting.classes);
+    sparse_pack(&all.held_up);
+    sparse_pack(&all.times);
+    sparse_pack(&all.lacks);
+    partition->whole.when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
+    writer->sums = &all;
+    cause_set_gain(writer, &partition->whole);
+    sparse_release(&all.waiting.classes);
+    sparse_release(&all.held_up);
+    sparse_release(&all.times);
+    sparse_release(&all.lacks);
+}
+
 void causes_write(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -853,6 +812,9 @@ void causes_write(struct causes *causes)
     qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);
     find_like(causes, &writer.scratch);
     machine_write(causes);
+    partitions_find(analysis);
+    for (uint32_t i = 0; i < analysis->n_partitions; i++)
+        partition_set_gain(&writer, &analysis->partitions[i]);
     nodes_write(causes);
     arena_release(&writer.scratch);
 }

@@ -26,6 +26,7 @@ struct cause_sums {
     struct sparse busy;     /* as inside, computing only */
     struct sparse by_code;  /* likewise, by (rank, code place) */
     struct sparse lacks;    /* of all its time, without a CPU, by rank */
+    struct sparse lacking;  /* waiting for ranks that had no CPU in the code that names the cause, by rank */
     struct sparse held_up;  /* waiting by (site in result order, class), also for what it lacked a CPU */
 };
 

@@ -245,6 +245,8 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
                 continue;
             if (sums)
                 sparse_add(&sums->held_up, where, ns);
+            if (sums && is_off && causes->is_inside.at[node])
+                sparse_add(&sums->lacking, key_rank(key), ns);
             sums = is_off ? NULL : sums;
             struct waiting *waiting = sums ? &sums->waiting : &causes->machine;
             waiting->ns += ns;
@@ -455,6 +457,7 @@ static void causes_release(struct causes *causes)
         waiting_release(&sums->waiting);
         sparse_release(&sums->times);
         sparse_release(&sums->lacks);
+        sparse_release(&sums->lacking);
         sparse_release(&sums->held_up);
         sparse_release(&sums->inside);
         sparse_release(&sums->entered);

@@ -165,6 +165,8 @@ static json_t *json_analysis(struct json *json)
                   (json_int_t)analysis->n_polls, "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
     json_object_set_new(object, "contradictions", json_integer(analysis->n_contradictions));
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
+    json_object_set_new(object, "answer", json_answer(json));
+    json_object_set_new(object, "partitions", json_null());
     json_object_set_new(object, "causes", json_null()); /* lists: their place, as json_print writes them */
     json_object_set_new(object, "machine", json_machine(json));
     json_object_set_new(object, "transfers", json_transfers(json));
@@ -202,6 +204,7 @@ static bool list_find(const struct json *json, const char *key, struct json_list
     const struct json_options *options = json->options;
     const struct json_list lists[] = {
         {"causes", json_cause, analysis->n_causes, options->n_top, options->cause, 320 * KB, json->cause_ns},
+        {"partitions", json_partition, analysis->n_partitions, 0, 0, 40 * KB, NULL},
         {"sites", json_site, analysis->n_sites, options->n_top, options->site, 200 * KB, json->site_ns},
         {"allocations", json_allocation, analysis->n_allocations, 0, 0, 40 * KB, NULL},
         {"by_rank", json_summary, analysis->trace->n_ranks, 0, 0, 250 * KB, NULL},

@@ -3,6 +3,7 @@
 #include "analyze/out/amount.h"
 #include "analyze/result/whole.h"
 #include "analyze/out/explain.h"
+#include "analyze/out/headline.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/when.h"
 #include <math.h>
@@ -12,6 +13,7 @@
 enum {
     LATE_SHOWN = 24,
     OTHERS_SHOWN = 8,
+    MEMBERS_SHOWN = 200,
     PARTS_SHOWN = 16,
     PART_RANKS_SHOWN = 8,
     CALLS_SHOWN = 6,
@@ -381,6 +383,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
+    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->if_balanced_least_ns));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
     json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
@@ -389,6 +392,8 @@ json_t *json_cause(struct json *json, uint32_t number)
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
     json_object_set_new(object, "beside", json_integer(cause->n_beside));
+    json_object_set_new(object, "partition", json_integer(cause->partition));
+    json_object_set_new(object, "without_cpu_ns", json_ns(cause->lacking_ns));
     json_object_set_new(object, "like", json_integer(cause->like));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, json->analysis, cause)));
@@ -404,6 +409,53 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_leave_out(object, "files", cause->n_files - n, -1);
     add_cause_ranks(json, object, cause);
     add_cause_sites(json, object, cause->sites, cause->n_sites, waiting_ns);
+    return object;
+}
+
+static const char *reason_name(enum partition_reason reason)
+{
+    static const char *const names[] = {
+        [PARTITION_DATA] = "data", [PARTITION_SLOWER] = "slower", [PARTITION_EITHER] = "either"};
+    return names[reason];
+}
+
+json_t *json_partition(struct json *json, uint32_t number)
+{
+    const struct partition *partition = &json->analysis->partitions[number];
+    const struct cause *whole = &partition->whole;
+    json_t *causes = json_array(), *object;
+    uint32_t n = json_n_shown(json, partition->n_causes, MEMBERS_SHOWN);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(causes, json_integer(partition->causes[i] + 1));
+    object = json_pack("{s:i, s:o, s:o, s:f, s:f, s:i, s:o, s:o, s:o, s:s}", "partition", (int)number + 1, "ranks",
+                       json_rank_numbers(whole->ranks, whole->n_late), "waiting_ns", json_ns(whole->waiting_ns),
+                       "share", whole->share, "factor", partition->factor, "places", (int)partition->n_causes, "causes",
+                       causes, "if_balanced_ns", json_ns(whole->if_balanced_ns), "if_balanced_least_ns",
+                       json_ns(whole->if_balanced_least_ns), "reason", reason_name(partition->reason));
+    json_object_set_new(object, "name", json_text(headline_partition(&json->scratch, partition)));
+    json_object_set_new(object, "times", json_text(headline_times(&json->scratch, partition)));
+    json_object_set_new(object, "next", json_text(headline_next(partition)));
+    json_leave_out(object, "causes", partition->n_causes - n, -1);
+    return object;
+}
+
+json_t *json_answer(struct json *json)
+{
+    static const char *const kinds[] = {
+        [ANSWER_ALONE] = "one-rank",       [ANSWER_NO_WAIT] = "no-waiting", [ANSWER_TRANSFERS] = "transfers",
+        [ANSWER_FINE] = "nothing-to-mend", [ANSWER_CAUSE] = "cause",        [ANSWER_PARTITION] = "partition"};
+    const struct answer *answer = &json->analysis->answer;
+    const struct cause *cause = answer_cause(json->analysis);
+    json_t *object =
+        json_pack("{s:s, s:o, s:f, s:f}", "kind", kinds[answer->kind], "text", json_text(headline(&json->book)),
+                  "program_share", answer->program_share, "machine_share", answer->machine_share);
+    if (!cause)
+        return object;
+    json_object_set_new(object, kinds[answer->kind], json_integer(answer->number + 1));
+    json_object_set_new(object, "ranks", json_rank_numbers(cause->ranks, cause->n_late));
+    json_object_set_new(object, "waiting_ns", json_ns(answer->waiting_ns));
+    json_object_set_new(object, "share", json_real(answer->share));
+    json_object_set_new(object, "without_cpu_share", json_real(answer->lacking_share));
     return object;
 }
 

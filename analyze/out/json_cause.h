@@ -22,6 +22,8 @@ struct json {
 };
 
 json_t *json_cause(struct json *json, uint32_t number);
+json_t *json_partition(struct json *json, uint32_t number);
+json_t *json_answer(struct json *json);
 json_t *json_site(struct json *json, uint32_t number);
 json_t *json_machine(struct json *json);
 json_t *json_transfers(struct json *json);

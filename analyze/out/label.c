@@ -178,10 +178,15 @@ const char *label_step_alone(const struct label_book *book, uint32_t step)
     return step_text(book, step, label_place);
 }
 
-const char *label_within(const struct label_book *book, uint32_t index)
+/* `label` is of that step; states have an "in" of their own. */
+static const char *within(const struct label_book *book, uint32_t step, const char *label)
 {
-    const char *label = label_step(book, index);
-    return *state_prefix(book->analysis->steps[index].state) ? label : arena_printf(book->arena, "in %s", label);
+    return *state_prefix(book->analysis->steps[step].state) ? label : arena_printf(book->arena, "in %s", label);
+}
+
+const char *label_within(const struct label_book *book, uint32_t step)
+{
+    return within(book, step, label_step(book, step));
 }
 
 /* The innermost routine on the way to a node, itself included: a loop stands in it. */
@@ -290,6 +295,11 @@ const char *label_cause(const struct label_book *book, uint32_t number)
     if (n_levels)
         text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, node, n_levels));
     return text;
+}
+
+const char *label_cause_within(const struct label_book *book, uint32_t number)
+{
+    return within(book, book->analysis->causes[number].step, label_cause(book, number));
 }
 
 const char *label_site(const struct label_book *book, uint32_t index)

@@ -25,6 +25,8 @@ const char *label_step_alone(const struct label_book *book, uint32_t step);
 /* A cause as its step; where another cause has that name, ", called at jacobi.c:20 in solve()" tells them apart, or
  * " <- main():85" behind that. */
 const char *label_cause(const struct label_book *book, uint32_t cause);
+/* The same after "most of it": "in loop a.c:5-7, called at b.c:3 in c()". */
+const char *label_cause_within(const struct label_book *book, uint32_t cause);
 /* "MPI_Barrier jacobi.c:71 in solve() <- main()" */
 const char *label_site(const struct label_book *book, uint32_t site);
 /* "more work" */

@@ -8,20 +8,31 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/explain.h"
+#include "analyze/out/headline.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/when.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, HANG = 4, HANG_SITE = HANG + 12, SITES_SHOWN = 3, REASONS_SHOWN = 4 };
+enum { INDENT = 2, HANG = 4, HANG_SITE = HANG + 12, SITES_SHOWN = 3, REASONS_SHOWN = 4, MEMBERS_SHOWN = 5 };
+
+/* A row of the list: a cause, or a partition, below which some of its causes stand. */
+struct row {
+    bool is_partition, is_below;
+    uint32_t number;
+    double waiting_ns;
+};
 
 struct report {
     struct arena arena;
     struct page page;
     struct label_book book;
     const struct analysis *analysis;
-    uint32_t n_causes;  /* shown */
+    VEC(struct row) rows;
+    uint32_t n_left; /* causes that are in no row, nor in a partition that is */
+    double left_ns;
     const char **calls; /* at which the shown causes are felt, in the order of the page; so many have been told */
     uint32_t n_calls, n_told;
     bool all;
@@ -176,14 +187,23 @@ static uint32_t report_n_calls(const struct cause *cause)
     return n;
 }
 
+/* What a partition says need not be said again of each cause in it. */
+static bool has_details(const struct row *row)
+{
+    return !row->is_partition && !row->is_below;
+}
+
 /* Callers are cut where they do not fit on one line, but so that a call reads alike in all rows, and like no other. */
 static void report_find_calls(struct report *report)
 {
-    report->calls = arena_array(&report->arena, const char *, (size_t)SITES_SHOWN * report->n_causes + 1);
-    for (uint32_t i = 0; i < report->n_causes; i++)
-        for (uint32_t k = 0; k < report_n_calls(&report->analysis->causes[i]); k++)
+    report->calls = arena_array(&report->arena, const char *, SITES_SHOWN * report->rows.n + 1);
+    for (size_t i = 0; i < report->rows.n; i++) {
+        const struct row *row = &report->rows.at[i];
+        const struct cause *cause = has_details(row) ? &report->analysis->causes[row->number] : NULL;
+        for (uint32_t k = 0; cause && k < report_n_calls(cause); k++)
             report->calls[report->n_calls++] =
-                text_escape(&report->arena, label_site(&report->book, report->analysis->causes[i].sites[k].site));
+                text_escape(&report->arena, label_site(&report->book, cause->sites[k].site));
+    }
 }
 
 static const char *report_call(struct report *report, uint32_t number)
@@ -197,6 +217,16 @@ static const char *report_call(struct report *report, uint32_t number)
     for (uint32_t i = 0; i < report->n_calls && !strcmp(text, cut); i++)
         text = text_cut_apart(&report->arena, label, report->calls[i], width);
     return text;
+}
+
+/* "-120 ms"; "-40 to -120 ms" where part of it was lost for want of a CPU, and would not be gained with CPUs enough. */
+static const char *gain_text(struct arena *arena, const struct cause *cause)
+{
+    const char *most = arena_strdup(arena, amount_gain(cause->if_balanced_ns).text);
+    double least_ns = cause->if_balanced_least_ns;
+    if (least_ns >= cause->if_balanced_ns)
+        return most;
+    return arena_printf(arena, "%s to %s", amount_gain(least_ns).text, most);
 }
 
 /* Below its row. */
@@ -230,12 +260,63 @@ static void report_cause_details(struct report *report, uint32_t number)
     /* The same advice again helps nobody. */
     const char *next = explain_next(&report->arena, report->analysis, cause);
     bool is_said = false;
-    for (uint32_t i = 0; i < number && !is_said; i++)
-        is_said = !strcmp(next, explain_next(&report->arena, report->analysis, &report->analysis->causes[i]));
+    for (size_t i = 0; i < report->rows.n && report->rows.at[i].number != number && !is_said; i++)
+        is_said = has_details(&report->rows.at[i]) &&
+                  !strcmp(next, explain_next(&report->arena, report->analysis,
+                                             &report->analysis->causes[report->rows.at[i].number]));
     page_style(page, STYLE_ADVICE);
     if (!is_said)
         page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", next));
     page_style(page, STYLE_PLAIN);
+}
+
+static void report_partition_details(struct report *report, const struct partition *partition)
+{
+    struct page *page = &report->page;
+    page_paragraph(page, HANG, HANG, headline_times(&report->arena, partition));
+    page_style(page, STYLE_ADVICE);
+    page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", headline_next(partition)));
+    page_style(page, STYLE_PLAIN);
+}
+
+static const char *row_name(struct report *report, const struct row *row)
+{
+    const struct analysis *analysis = report->analysis;
+    if (row->is_partition)
+        return headline_partition(&report->arena, &analysis->partitions[row->number]);
+    return arena_printf(&report->arena, "%s%u %s", row->is_below ? "  " : "", row->number + 1,
+                        label_cause(&report->book, row->number));
+}
+
+static const struct cause *row_cause(const struct report *report, const struct row *row)
+{
+    return row->is_partition ? &report->analysis->partitions[row->number].whole
+                             : &report->analysis->causes[row->number];
+}
+
+static void report_rest(struct report *report)
+{
+    if (report->n_left)
+        page_line(&report->page, "%*sand %u more %s: %s, %s of all (--all)", INDENT, "", report->n_left,
+                  report->n_left == 1 ? "cause" : "causes", amount_duration(report->left_ns).text,
+                  amount_share(report->left_ns / report->analysis->waiting_ns).text);
+}
+
+/* What of a partition has no row of its own. */
+static void report_members_left(struct report *report, size_t number)
+{
+    const struct row *row = &report->rows.at[number];
+    bool is_last = row->is_below && (number + 1 == report->rows.n || !report->rows.at[number + 1].is_below);
+    if (!is_last)
+        return;
+    const struct partition *partition =
+        &report->analysis->partitions[report->analysis->causes[row->number].partition - 1];
+    double left_ns = partition->whole.waiting_ns;
+    uint32_t n_left = partition->n_causes;
+    for (size_t i = number; report->rows.at[i].is_below; i--, n_left--)
+        left_ns -= report->rows.at[i].waiting_ns;
+    if (n_left)
+        page_line(&report->page, "%*sand %u more places: %s (--all)", HANG, "", n_left, amount_duration(left_ns).text);
 }
 
 static void report_list(struct report *report)
@@ -247,35 +328,80 @@ static void report_list(struct report *report)
     };
     enum { BAR_COLUMNS = 10 };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
-    for (uint32_t i = 0; i < report->n_causes; i++) {
-        const struct cause *cause = &report->analysis->causes[i];
-        page_cell(&table, "%u %s", i + 1, label_cause(&report->book, i));
+    for (size_t i = 0; i < report->rows.n; i++) {
+        const struct cause *cause = row_cause(report, &report->rows.at[i]);
+        page_cell(&table, "%s", row_name(report, &report->rows.at[i]));
         page_cell(&table, "%s", amount_duration(cause->waiting_ns).text);
         page_cell(&table, "%s", amount_share(cause->share).text);
         page_cell(&table, "%s", style_bar(&report->arena, &report->page.look, cause->share, BAR_COLUMNS));
-        page_cell(&table, "%s", amount_gain(cause->if_balanced_ns).text);
+        page_cell(&table, "%s", gain_text(&report->arena, cause));
     }
     report_find_calls(report);
     page_table_begin(&report->page, &table);
-    for (uint32_t i = 0; i < report->n_causes; i++) {
+    for (size_t i = 0; i < report->rows.n; i++) {
+        const struct row *row = &report->rows.at[i];
         page_table_row(&report->page, &table, i);
-        report_cause_details(report, i);
+        if (row->is_partition)
+            report_partition_details(report, &report->analysis->partitions[row->number]);
+        else if (has_details(row))
+            report_cause_details(report, row->number);
+        report_members_left(report, i);
     }
     page_table_end(&table);
+    report_rest(report);
 }
 
-static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
+static int by_falling_waiting(const void *a, const void *b)
 {
-    uint32_t n = analysis->n_causes;
-    if (options->all)
-        return n;
-    if (options->n_top && options->n_top < n)
-        n = options->n_top;
+    const struct row *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+/* Partitions and the causes that are in none, by falling waiting. */
+static struct row *top_rows(struct report *report, uint32_t *n)
+{
+    const struct analysis *analysis = report->analysis;
+    struct row *rows = arena_array(&report->arena, struct row, analysis->n_causes + analysis->n_partitions + 1);
+    *n = 0;
+    for (uint32_t i = 0; i < analysis->n_partitions; i++)
+        rows[(*n)++] = (struct row){true, false, i, analysis->partitions[i].whole.waiting_ns};
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (!analysis->causes[i].partition)
+            rows[(*n)++] = (struct row){false, false, i, analysis->causes[i].waiting_ns};
+    qsort(rows, *n, sizeof *rows, by_falling_waiting);
+    return rows;
+}
+
+static void add_row(struct report *report, const struct row *row)
+{
+    const struct analysis *analysis = report->analysis;
+    *vec_push(&report->rows) = *row;
+    if (!row->is_partition)
+        return;
+    const struct partition *partition = &analysis->partitions[row->number];
+    for (uint32_t i = 0; i < partition->n_causes && (report->all || i < MEMBERS_SHOWN); i++)
+        *vec_push(&report->rows) =
+            (struct row){false, true, partition->causes[i], analysis->causes[partition->causes[i]].waiting_ns};
+}
+
+static void choose_rows(struct report *report, const struct report_options *options)
+{
+    const struct analysis *analysis = report->analysis;
+    uint32_t n, n_shown;
+    const struct row *rows = top_rows(report, &n);
+    n_shown = !options->all && options->n_top && options->n_top < n ? options->n_top : n;
     /* The machine's part makes none of them smaller. */
-    double program_ns = analysis->waiting_ns - analysis->machine.waiting_ns;
-    while (options->hide_small && n > 1 && analysis->causes[n - 1].waiting_ns < NEGLIGIBLE_SHARE * program_ns)
-        n--;
-    return n;
+    double least_ns = NEGLIGIBLE_SHARE * (analysis->waiting_ns - analysis->machine.waiting_ns);
+    while (!options->all && options->hide_small && n_shown > 1 && rows[n_shown - 1].waiting_ns < least_ns)
+        n_shown--;
+    for (uint32_t i = 0; i < n_shown; i++)
+        add_row(report, &rows[i]);
+    for (uint32_t i = n_shown; i < n; i++) {
+        report->n_left += rows[i].is_partition ? analysis->partitions[rows[i].number].n_causes : 1;
+        report->left_ns += rows[i].waiting_ns;
+    }
 }
 
 /* What is not the program's doing stands below what is, however much it is. */
@@ -307,34 +433,15 @@ static void report_machine(struct report *report)
     page_style(&report->page, STYLE_PLAIN);
 }
 
+/* Where no rank is late rows are there on request. */
 static void report_causes(struct report *report, const struct report_options *options)
 {
     const struct analysis *analysis = report->analysis;
-    double total_ns = analysis->efficiency.all_ns, share = total_ns > 0 ? analysis->waiting_ns / total_ns : 0;
-    if (analysis->trace->n_ranks == 1)
-        page_line(&report->page, "One rank only was recorded: nobody to wait for.");
-    else if (!(analysis->waiting_ns > 0) && !analysis->n_open_waits)
-        page_line(&report->page, "No rank waits for another.");
-    else if (share < NEGLIGIBLE_SHARE && !analysis->n_open_waits)
-        page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
-    else if (machine_has_most(analysis))
-        page_line(&report->page, "Most of the waiting (%s) is for ranks that had no CPU: the machine, not the program.",
-                  amount_share(analysis->machine.share).text);
-    if ((!analysis->n_causes && !(analysis->machine.waiting_ns > 0)) ||
-        (share < NEGLIGIBLE_SHARE && analysis->n_open_waits))
+    if (!answer_cause(analysis) && !(options->all && analysis->n_causes))
         return;
     page_end(&report->page);
-    report->n_causes = report_n_shown(analysis, options);
+    choose_rows(report, options);
     report_list(report);
-    double rest = 0, rest_ns = 0;
-    for (uint32_t i = report->n_causes; i < analysis->n_causes; i++) {
-        rest += analysis->causes[i].share;
-        rest_ns += analysis->causes[i].waiting_ns;
-    }
-    uint32_t n = analysis->n_causes - report->n_causes;
-    if (n)
-        page_line(&report->page, "%*sand %u more %s: %s, %s of all (--all)", INDENT, "", n, n == 1 ? "cause" : "causes",
-                  amount_duration(rest_ns).text, amount_share(rest).text);
     report_machine(report);
 }
 
@@ -342,7 +449,7 @@ static void report_causes(struct report *report, const struct report_options *op
 static void report_transfers(struct report *report)
 {
     const struct analysis *analysis = report->analysis;
-    if (!transfers_have_most(analysis))
+    if (!transfers_have_most(analysis) || (analysis->answer.kind == ANSWER_FINE && !report->all))
         return;
     struct arena *arena = &report->arena;
     const struct efficiency *efficiency = &analysis->efficiency;
@@ -394,6 +501,9 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
                             .analysis = analysis,
                             .all = options->all};
     report.book = (struct label_book){&report.arena, analysis, options->full_paths, !options->full_paths};
+    page_style(&report.page, STYLE_HEADING);
+    page_paragraph(&report.page, 0, INDENT, headline(&report.book));
+    page_style(&report.page, STYLE_PLAIN);
     report_head(&report);
     /* Which run this is: directory or anchor, date, and the command line where it is known. */
     const struct trace *trace = report.analysis->trace;
@@ -415,5 +525,6 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     report_transfers(&report);
     struct sentences rest = ending_rest(&report.book);
     report_sentences(&report, "note: ", &rest);
+    vec_release(&report.rows);
     arena_release(&report.arena);
 }

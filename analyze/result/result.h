@@ -195,11 +195,12 @@ struct cause {
     enum cause_kind kind;   /* the largest part */
     double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;
-    double direct_ns;      /* short-term part */
-    double inferred_ns;    /* where only times tell what was waited for, no record */
-    double share;          /* of all waiting */
-    double if_balanced_ns; /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
-    double if_gone_ns;     /* the most, did it take no time at all; >= if_balanced_ns */
+    double direct_ns;            /* short-term part */
+    double inferred_ns;          /* where only times tell what was waited for, no record */
+    double share;                /* of all waiting */
+    double if_balanced_ns;       /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
+    double if_balanced_least_ns; /* of it, what would be gained with a CPU for each; the same where few lacked one */
+    double if_gone_ns;           /* the most, did it take no time at all; >= if_balanced_ns */
     double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
     double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
     uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
@@ -219,6 +220,8 @@ struct cause {
     struct cause_file *files;   /* that a call of MPI-IO works on, by falling bytes */
     struct parting *partings;   /* the first one is where the two sides part, others follow by falling share */
     struct cause_part *parts;   /* at least one */
+    uint32_t partition;         /* from 1: the one that it has a part in (blame/partitions.h); 0 = none */
+    double lacking_ns;          /* of the machine's row: its late ranks had no CPU in the code that names it */
     uint32_t like;              /* from 1: the largest cause with the same ranks late by as much; 0 = none */
     uint32_t n_beside;          /* beside what names it: outermost parts to which the same decision leads its ranks */
     double when_ns[WHEN_PARTS]; /* its waiting over the run, as the classes in which it has a part have it */
@@ -230,6 +233,41 @@ struct cause {
     struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */
     uint32_t n_when_ranks;
     uint32_t n_sites, n_files, n_partings, n_parts;
+};
+
+/* An imbalance of the data: the same ranks are late by the same factor in many causes (blame/partitions.h). */
+struct partition {
+    struct cause whole; /* all of them taken as one: who, how much, and what it would gain; its step is the largest's */
+    double factor;      /* as long as the others on average, the late ranks take in all */
+    enum partition_reason {
+        PARTITION_DATA,   /* they have more of the data */
+        PARTITION_SLOWER, /* they take longer for as much */
+        PARTITION_EITHER  /* core and cache may make as much of the same work, and nothing tells */
+    } reason;
+    uint32_t *causes; /* by falling waiting */
+    uint32_t n_causes;
+};
+
+/* What there is to say first. */
+struct answer {
+    enum answer_kind {
+        ANSWER_ALONE,     /* one rank only */
+        ANSWER_NO_WAIT,   /* no rank waits */
+        ANSWER_TRANSFERS, /* likewise, but moving data takes long */
+        ANSWER_FINE,      /* what the program makes ranks wait for is little, and at random */
+        ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
+        ANSWER_PARTITION, /* ... or by more of the data */
+    } kind;
+    uint32_t number;        /* of the cause or the partition */
+    double waiting_ns;      /* that these ranks make by it, also where they had no CPU in it */
+    double share;           /* of all waiting */
+    double lacking_share;   /* of waiting_ns: they had no CPU */
+    bool is_lacking;        /* ... which is worth saying */
+    double program_share;   /* of all time: waiting for what the program does, */
+    double machine_share;   /* for ranks that had no CPU, */
+    double transfer_share;  /* and data that is moved while nobody is late */
+    bool is_machine;        /* waiting for ranks that had no CPU is worth saying */
+    double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
 };
 
 /* Which causes a rank's time in a step belongs to; whoever wants to know where in time a cause acts asks for it. */
@@ -447,6 +485,8 @@ struct analysis {
     struct class_steps (*class_steps)(const struct analysis *analysis, const struct wait_class *class,
                                       struct arena *arena);
     struct cause *causes;           /* of the program, by falling waiting_ns, then step */
+    struct partition *partitions;   /* by falling waiting of the largest cause in each */
+    struct answer answer;           /* once all is found (blame/answer.h) */
     struct machine machine;         /* the rest */
     struct transfers transfers;     /* no part of waiting_ns */
     struct allocation *allocations; /* by falling bytes */
@@ -455,7 +495,7 @@ struct analysis {
     struct fact *facts;        /* when they were asked for */
     double path_off_cpu_ns;    /* on the critical path: ready to run, without a CPU */
     uint32_t n_contradictions; /* causes whose blame is inferred and belied by their own gain (efficiency.h) */
-    uint32_t n_steps, n_files, n_sites, n_causes, n_nodes, n_facts, n_allocations, n_fetches;
+    uint32_t n_steps, n_files, n_sites, n_causes, n_partitions, n_nodes, n_facts, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes + the machine's */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
@@ -493,3 +533,12 @@ struct analysis {
     uint32_t n_deadlock;
     uint64_t n_forced; /* calls that wait for what is not in the trace, or too far behind in it */
 };
+
+/* The cause that the answer is about, or a partition's causes as one; NULL = none. */
+static inline const struct cause *answer_cause(const struct analysis *analysis)
+{
+    const struct answer *answer = &analysis->answer;
+    if (answer->kind == ANSWER_PARTITION)
+        return &analysis->partitions[answer->number].whole;
+    return answer->kind == ANSWER_CAUSE ? &analysis->causes[answer->number] : NULL;
+}

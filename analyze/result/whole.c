@@ -51,6 +51,12 @@ void whole_figures(struct analysis *analysis)
             cause->when_ns[part] = (double)parts[part];
     }
     analysis->machine.waiting_ns = (double)integers[n_causes];
+    for (uint32_t i = 0; i < analysis->n_partitions; i++) {
+        struct partition *partition = &analysis->partitions[i];
+        partition->whole.waiting_ns = 0;
+        for (uint32_t k = 0; k < partition->n_causes; k++)
+            partition->whole.waiting_ns += analysis->causes[partition->causes[k]].waiting_ns;
+    }
     for (uint32_t i = 0; i < n_sites; i++)
         values[i] = analysis->sites[i].waiting_ns;
     whole_apportion(values, n_sites, total_ns, integers);

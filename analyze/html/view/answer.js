@@ -8,6 +8,7 @@ const PARTS_OF_TIME = [["compute", "compute", PAINT.computing], ["waiting", "wai
 function viewAnswer(run) {
   const {report} = run, {efficiency} = report;
   return [
+    shortAnswer(report),
     el("p.head", {id: "head"}, el("strong", null, report.program || "unknown program"), el("span", null, plural(report.ranks, "rank")),
       el("span", null, duration(report.duration_ns)), PARTS_OF_TIME.map(([key, name]) => {
         const part = efficiency.all_ns > 0 ? efficiency[`${key}_ns`] / efficiency.all_ns : 0;
@@ -18,7 +19,7 @@ function viewAnswer(run) {
     hangOf(report),
     timeBar(efficiency),
     efficiencyTree(report),
-    shortAnswer(report),
+    partitionList(run),
     causeList(run),
     machineRow(report),
     transfersRow(report),
@@ -50,15 +51,20 @@ function efficiencyTree({efficiency: e, ranks}) {
     factor("processor", e.processor, "What is lost because a rank inside MPI had no CPU"));
 }
 
-/** In one sentence, for whoever reads no other: what it is, where, who, how much. */
-function shortAnswer(report) {
-  const {machine, causes} = report, first = causes[0];
-  if (report.ranks < 2 || !(report.waiting_ns > 0) || isSmallWaiting(report)) return null;
-  if (machine.share >= 0.5 || !first) return el("p.short", null, `Most of the waiting (${share(machine.share)}) is for ranks that had no CPU: `,
-    el("a", {href: "#answer", onclick: () => document.getElementById("machine")?.scrollIntoView({block: "center"})}, "the machine"),
-    `, not the program.${first && first.share >= WORTH_A_COLOUR ? ` Of the program it is ${first.name} (${share(first.share)}).` : ""}`);
-  return el("p.short", null, `${rankList(first.ranks)} ${first.ranks.length === 1 ? "makes" : "make"} others wait, most in `.replace(/^./, (c) => c.toUpperCase()),
-    el("a", {href: `#source&cause=${first.cause}`}, first.name), `: ${duration(first.waiting_ns)}, ${share(first.share)} of all waiting.`);
+/** The answer, with a link to the loop that it names. */
+function shortAnswer({answer, causes}) {
+  const first = answer.cause ? causes.find((cause) => cause.cause === answer.cause) : null, at = first ? answer.text.indexOf(first.name) : -1;
+  return el("p.short", null, at < 0 ? answer.text
+    : [answer.text.slice(0, at), el("a", {href: `#source&cause=${first.cause}`}, first.name), answer.text.slice(at + first.name.length)]);
+}
+
+/** Ranks that are late in many places for one reason: the level above the causes. */
+function partitionList(run) {
+  const {partitions} = run.report;
+  return partitions.length ? el("ul.partitions", {"aria-label": "Reasons that causes share"}, partitions.map((partition) => el("li", null,
+    el("p", null, el("strong", null, partition.name), ` ${duration(partition.waiting_ns)}, ${share(partition.share)} of all waiting`),
+    el("p", null, partition.times), el("p.advice", null, el("b", null, "next: "), partition.next),
+    el("p.links", null, partition.causes.slice(0, 5).map((cause) => el("a", {href: `#source&cause=${cause}`}, `cause ${cause}`)))))) : null;
 }
 
 /** Advice names options of the command line: here these are places of the page. */
@@ -67,15 +73,8 @@ function adviceOf(text) {
   return text.split(/(--ranks|--cause|--critical)\b/).map((word) => places[word] ? el("a", {href: places[word][0]}, places[word][1]) : word);
 }
 
-const isSmallWaiting = (report) => report.efficiency.all_ns > 0 && report.waiting_ns / report.efficiency.all_ns < 0.01;
-
 function causeList(run) {
-  const {report} = run, n = report.causes.length;
-  const words = report.ranks === 1 ? "One rank only was recorded: nobody to wait for."
-    : !(report.waiting_ns > 0) ? "No rank waits for another."
-    : isSmallWaiting(report) && report.open_waits.length ? null
-    : isSmallWaiting(report) ? `Nothing waits for long: ${share(report.waiting_ns / report.efficiency.all_ns)} of all time.` : null;
-  if (report.open_waits.length && isSmallWaiting(report)) return null;
+  const {report} = run, n = ["cause", "partition"].includes(report.answer.kind) ? report.causes.length : 0;
   let shown = Math.min(n, 5);
   while (shown > 1 && report.causes[shown - 1].share < 0.01) shown--;
   const list = el("ol.causes", {id: "causes", "aria-label": "Why ranks wait"});
@@ -89,7 +88,7 @@ function causeList(run) {
   };
   run.showAllCauses = () => fill(n);
   fill(shown);
-  return [words ? el("p.little", null, words) : null, list, rest];
+  return [list, rest];
 }
 
 function causeItem(run, cause) {

@@ -100,6 +100,7 @@ static void fixture_causes(struct fixture *f)
                                   .direct_ns = 6e9 + 0.7,
                                   .share = 6e9 / 6.001e9,
                                   .if_balanced_ns = 2.9e9,
+                                  .if_balanced_least_ns = 2.9e9,
                                   .if_gone_ns = 3.4e9,
                                   .last_rank = TRACE_NONE,
                                   .ranks = &f->late,
@@ -155,6 +156,7 @@ static int fixture_make(void **state)
                                     .waiting_ns = 6.001e9 + 1.1,
                                     .rank_waiting_ns = f->rank_waiting,
                                     .n_mpi_calls = 204,
+                                    .answer = {.kind = ANSWER_CAUSE, .waiting_ns = 6e9 + 0.7, .share = 6e9 / 6.001e9},
                                     .efficiency = {.wall_ns = 9e9,
                                                    .all_ns = 18e9,
                                                    .compute_ns = 11.9e9,
@@ -198,7 +200,8 @@ static void the_overview_names_cause_first_and_call_second(void **state)
 {
     char *text = printed(*state, &usual);
     assert_string_equal(
-        text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   already ended 0.5 %\n"
+        text, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %.\n"
+              "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   already ended 0.5 %\n"
               "jacobi-2.whywait   ./jacobi -n 4\n"
               "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x processor 0.98\n"
               "\n"
@@ -362,32 +365,80 @@ static void names_of_any_length_are_short(void **state)
     free(text);
 }
 
-static void one_rank_and_no_wait_are_said(void **state)
+static void expect_first(const struct fixture *f, const char *line)
 {
-    struct fixture *f = *state;
-    f->analysis.n_causes = f->analysis.n_sites = 0;
-    f->analysis.waiting_ns = f->analysis.efficiency.waiting_ns = 0;
-    char *text = printed(f, &usual);
-    expect_in(text, "No rank waits for another.");
-    free(text);
-    f->trace.n_ranks = 1;
-    text = printed(f, &usual);
-    expect_in(text, "One rank only was recorded");
+    struct report_options wide = usual;
+    wide.width = 200;
+    char *text = printed(f, &wide);
+    if (strncmp(text, line, strlen(line)) != 0)
+        fail_msg("\"%s\" is not the first line of:\n%s", line, text);
     free(text);
 }
 
-/* The rows come first, and are of the smaller part then. */
-static void a_machine_that_has_most_of_the_waiting_is_said_first(void **state)
+/* The answer is the first line, and where there is nothing to mend no row follows. */
+static void the_first_line_is_the_answer(void **state)
 {
     struct fixture *f = *state;
+    struct answer *answer = &f->analysis.answer;
+    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %.\n");
+    answer->is_lacking = true;
+    answer->lacking_share = 0.74;
+    answer->elsewhere_share = 0.6;
+    expect_first(f,
+                 "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %; for 74 % of it rank "
+                 "1 had no CPU there. Another 60 % is for ranks that had no CPU.\n");
+    *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
+    expect_first(f, "Nothing to mend in the program: the waiting is 2.0 % and random.\n");
     char *text = printed(f, &usual);
-    assert_null(strstr(text, "Most of the waiting"));
+    assert_null(strstr(text, "why ranks wait"));
+    assert_null(strstr(text, "next:"));
     free(text);
-    f->analysis.machine.share = 0.8;
-    text = printed(f, &usual);
-    const char *said = strstr(text, "Most of the waiting (80 %) is for ranks that had no CPU");
-    assert_non_null(said);
-    assert_non_null(strstr(said, "why ranks wait"));
+    answer->is_machine = true;
+    answer->machine_share = 0.3;
+    expect_first(f,
+                 "Nothing to mend in the program: the waiting is 2.0 % and random. For another 30 % of the time ranks "
+                 "waited for others that had no CPU.\n");
+    *answer = (struct answer){.kind = ANSWER_TRANSFERS, .transfer_share = 0.4};
+    f->analysis.transfers.n_places = 1;
+    f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
+    expect_first(f, "No rank is late: moving data takes 40 % of the time, most transfer in MPI_Barrier.\n");
+    answer->kind = ANSWER_NO_WAIT;
+    expect_first(f, "No rank waits for another.\n");
+    answer->kind = ANSWER_ALONE;
+    expect_first(f, "One rank only was recorded: nobody to wait for.\n");
+}
+
+/* Its causes stand below it, without what it says of them already. */
+static void a_partition_is_a_level_above_its_causes(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t both[] = {0, 1};
+    struct cause_rank all[] = {{.rank = 1, .time_ns = 8e9}, {.rank = 0, .time_ns = 4e9}};
+    struct partition partition = {.whole = {.waiting_ns = 6.001e9,
+                                            .share = 1,
+                                            .if_balanced_ns = 3e9,
+                                            .if_balanced_least_ns = 1e9,
+                                            .ranks = all,
+                                            .n_ranks = 1,
+                                            .n_late = 1,
+                                            .others = all + 1,
+                                            .n_others = 1},
+                                  .factor = 2,
+                                  .reason = PARTITION_DATA,
+                                  .causes = both,
+                                  .n_causes = 2};
+    f->causes[0].partition = f->causes[1].partition = 1;
+    f->analysis.partitions = &partition;
+    f->analysis.n_partitions = 1;
+    f->analysis.answer = (struct answer){.kind = ANSWER_PARTITION, .waiting_ns = 6.001e9, .share = 1};
+    expect_first(f, "Rank 1 makes others wait, 2.0 x as long in 2 places: 6.00 s, 100 %.\n");
+    char *text = printed(f, &usual);
+    expect_in(text, "rank 1 takes 2.0 x as long in 2 places: it has more of the data");
+    expect_in(text, "-1.0 s to -3.0 s\n    time there: rank 1 8.00 s, rank 0 4.00 s\n"
+                    "    next: divide the data anew, so that this rank has less of it\n");
+    expect_in(text, "\n  1 loop jacobi.c:58-63 in relax()");
+    expect_in(text, "\n  2 transfer in MPI_Barrier");
+    assert_null(strstr(text, "waiting at"));
     free(text);
 }
 
@@ -834,8 +885,8 @@ int main(void)
         WITH_FIXTURE(long_template_arguments_are_left_out),
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
-        WITH_FIXTURE(one_rank_and_no_wait_are_said),
-        WITH_FIXTURE(a_machine_that_has_most_of_the_waiting_is_said_first),
+        WITH_FIXTURE(the_first_line_is_the_answer),
+        WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
         WITH_FIXTURE(why_a_call_never_came_back_is_told),

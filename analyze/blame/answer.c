@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/blame/answer.h"
+#include "analyze/constants/constants.h"
+#include <math.h>
+
+/* True when no rank is known to be longer in it than the ranks are on average. */
+static bool is_as_long_on_all(const struct cause *cause)
+{
+    uint32_t n = cause->n_ranks + cause->n_others;
+    double sum_ns = 0, sum_ns2 = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        sum_ns += rank->time_ns;
+        sum_ns2 += rank->error_ns * rank->error_ns;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        double allowed_ns = SAME_DEVIATIONS * hypot(rank->error_ns, sqrt(sum_ns2) / n);
+        if (rank->time_ns - allowed_ns > NOTABLY_LONGER * sum_ns / n)
+            return false;
+    }
+    return true;
+}
+
+static bool is_random(const struct cause *cause)
+{
+    bool computes = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER || cause->kind == KIND_MORE_TIME;
+    return computes && !cause->is_unexplained && !cause->is_spinning && cause->n_ranks > 1 && is_as_long_on_all(cause);
+}
+
+static bool is_fine(const struct analysis *analysis, double program_ns)
+{
+    double all_ns = analysis->efficiency.all_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (analysis->causes[i].waiting_ns >= NEGLIGIBLE_SHARE * all_ns && !is_random(&analysis->causes[i]))
+            return false;
+    for (uint32_t i = 0; i < analysis->n_partitions; i++)
+        if (analysis->partitions[i].whole.waiting_ns >= NEGLIGIBLE_SHARE * all_ns)
+            return false;
+    return program_ns < (NOTABLY_LONGER - 1) * all_ns && !analysis->n_open_waits;
+}
+
+/* The largest of what there is. */
+static void answer_set_cause(const struct analysis *analysis, struct answer *answer)
+{
+    double most_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_partitions; i++)
+        if (analysis->partitions[i].whole.waiting_ns > most_ns) {
+            most_ns = analysis->partitions[i].whole.waiting_ns;
+            answer->kind = ANSWER_PARTITION;
+            answer->number = i;
+        }
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (analysis->causes[i].waiting_ns > most_ns && !analysis->causes[i].partition) {
+            most_ns = analysis->causes[i].waiting_ns;
+            answer->kind = ANSWER_CAUSE;
+            answer->number = i;
+        }
+}
+
+static void answer_set_figures(const struct analysis *analysis, struct answer *answer)
+{
+    const struct cause *cause = answer_cause(analysis);
+    answer->waiting_ns = cause->waiting_ns + cause->lacking_ns;
+    answer->share = answer->waiting_ns / analysis->waiting_ns;
+    answer->lacking_share = cause->lacking_ns / answer->waiting_ns;
+    answer->is_lacking = answer->lacking_share >= WORTH_SAYING;
+    answer->elsewhere_share = analysis->machine.share - cause->lacking_ns / analysis->waiting_ns;
+    answer->elsewhere_share = 2 * answer->elsewhere_share > 1 ? answer->elsewhere_share : 0;
+}
+
+void answer_find(struct analysis *analysis)
+{
+    struct answer *answer = &analysis->answer;
+    double all_ns = analysis->efficiency.all_ns, program_ns = analysis->waiting_ns - analysis->machine.waiting_ns;
+    *answer = (struct answer){.kind = ANSWER_NO_WAIT};
+    if (analysis->trace->n_ranks == 1)
+        answer->kind = ANSWER_ALONE;
+    if (answer->kind == ANSWER_ALONE || !(analysis->waiting_ns > 0))
+        return;
+    answer->program_share = program_ns / all_ns;
+    answer->machine_share = analysis->machine.waiting_ns / all_ns;
+    answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
+    answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
+    answer->kind =
+        analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1 ? ANSWER_TRANSFERS : ANSWER_FINE;
+    if (!analysis->n_causes || is_fine(analysis, program_ns))
+        return;
+    answer_set_cause(analysis, answer);
+    answer_set_figures(analysis, answer);
+}

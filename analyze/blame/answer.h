@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What there is to say first: who makes others wait and by what, or that there is nothing to mend.
+ *
+ * Nothing is to be mended where no cause is worth a hundredth of all time but those that come at random: all ranks take
+ * as long in them over the run, as far as their errors tell, and the blame goes from rank to rank. People take times
+ * for the same within a twentieth, so such waiting may be a twentieth of all time. More of it has a reason, if only the
+ * order in which the ranks do the same.
+ */
+#pragma once
+#include "analyze/result/result.h"
+
+/* After causes, partitions and efficiency. */
+void answer_find(struct analysis *analysis);

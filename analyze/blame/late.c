@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/blame/late.h"
+#include "analyze/constants/constants.h"
+#include <math.h>
+#include <stdlib.h>
+
+static int by_falling_blame(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->blame_ns != right->blame_ns)
+        return left->blame_ns > right->blame_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+static int by_falling_time(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns > right->time_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+void late_sort(struct cause_rank *ranks, uint32_t n)
+{
+    qsort(ranks, n, sizeof *ranks, by_falling_blame);
+}
+
+uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_ns)
+{
+    double carried_ns = 0, least_ns = 0;
+    uint32_t n_late = 0;
+    for (; n_late < n && ranks[n_late].blame_ns >= least_ns; n_late++) {
+        carried_ns += ranks[n_late].blame_ns;
+        if (least_ns == 0 && 2 * carried_ns >= waiting_ns)
+            least_ns = ranks[n_late].blame_ns / 2;
+    }
+    return n_late;
+}
+
+/* Of the ranks in `rest`, which carry little blame or none, those at the front that spend as long in it as who carries
+ * it, as far as samples tell: nearer to them than to the mean of those that are left. */
+static uint32_t count_as_long(const struct cause *cause, struct cause_rank *rest, uint32_t n_rest)
+{
+    double rest_ns = 0, least_ns = INFINITY, least_error_ns = 0;
+    for (uint32_t i = 0; i < n_rest; i++)
+        rest_ns += rest[i].time_ns;
+    for (uint32_t i = 0; i < cause->n_late && n_rest; i++) {
+        const struct cause_rank *late = &cause->ranks[i];
+        if (late->time_ns > NOTABLY_LONGER * rest_ns / n_rest && late->time_ns < least_ns) {
+            least_ns = late->time_ns;
+            least_error_ns = late->error_ns;
+        }
+    }
+    uint32_t n = 0;
+    for (; n + 1 < n_rest; n++) {
+        double time_ns = rest[n].time_ns, left_ns = (rest_ns - time_ns) / (n_rest - n - 1);
+        double allowed_ns = SAME_DEVIATIONS * hypot(rest[n].error_ns, least_error_ns);
+        if (time_ns * TIMES_ALIKE + allowed_ns < least_ns || 2 * time_ns < least_ns + left_ns)
+            break;
+        rest_ns -= time_ns;
+    }
+    return n;
+}
+
+void late_add_as_long(struct cause *cause, struct arena *arena)
+{
+    uint32_t n = cause->n_ranks + cause->n_others, n_blamed = 0;
+    struct arena scratch = {0};
+    struct cause_rank *all = arena_array(&scratch, struct cause_rank, n + 1), *rest = all + cause->n_late;
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
+    qsort(rest, n - cause->n_late, sizeof *rest, by_falling_time);
+    uint32_t n_more = count_as_long(cause, rest, n - cause->n_late);
+    if (n_more) {
+        cause->n_late += n_more;
+        late_sort(all, cause->n_late);
+        late_sort(all + cause->n_late, n - cause->n_late);
+        for (uint32_t i = cause->n_late; i < n; i++)
+            n_blamed += all[i].blame_ns > 0;
+        cause->n_ranks = cause->n_late + n_blamed;
+        cause->n_others = n - cause->n_ranks;
+        cause->ranks = arena_copy(arena, all, (n + 1) * sizeof *all);
+        cause->others = cause->ranks + cause->n_ranks;
+    }
+    arena_release(&scratch);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/headline.h"
+#include "analyze/constants/constants.h"
+#include "analyze/out/amount.h"
+#include <ctype.h>
+#include <stdlib.h>
+
+static const char *late_ranks(struct arena *arena, const struct cause *cause)
+{
+    uint32_t *ranks = arena_array(arena, uint32_t, cause->n_late + 1);
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        ranks[i] = cause->ranks[i].rank;
+    return amount_ranks(arena, ranks, cause->n_late);
+}
+
+/* "Rank 3 makes others wait", "Ranks make each other wait" */
+static const char *who_makes_wait(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
+{
+    if (cause->n_late == analysis->trace->n_ranks)
+        return "Ranks make each other wait";
+    char *who = arena_strdup(arena, late_ranks(arena, cause));
+    *who = (char)toupper((unsigned char)*who);
+    return arena_printf(arena, "%s %s others wait", who, cause->n_late == 1 ? "makes" : "make");
+}
+
+/* "2.0 x" */
+static const char *factor(struct arena *arena, double ratio)
+{
+    return arena_printf(arena, "%.*f x", ratio < 9.95 ? 1 : 0, ratio);
+}
+
+static const char *headline_cause(const struct label_book *book)
+{
+    struct arena *arena = book->arena;
+    const struct analysis *analysis = book->analysis;
+    const struct answer *answer = &analysis->answer;
+    const struct cause *cause = answer_cause(analysis);
+    const struct partition *partition = answer->kind == ANSWER_PARTITION ? &analysis->partitions[answer->number] : NULL;
+    const char *where = partition ? arena_printf(arena, "%s as long in %u places", factor(arena, partition->factor),
+                                                 partition->n_causes)
+                                  : arena_printf(arena, "most %s", label_cause_within(book, answer->number));
+    const char *text = arena_printf(arena, "%s, %s: %s, ", who_makes_wait(arena, analysis, cause), where,
+                                    amount_duration(answer->waiting_ns).text);
+    text = arena_printf(arena, "%s%s", text, amount_share(answer->share).text);
+    if (answer->is_lacking)
+        text = arena_printf(arena, "%s; for %s of it %s had no CPU there", text,
+                            amount_share(answer->lacking_share).text, late_ranks(arena, cause));
+    if (answer->elsewhere_share > 0)
+        text = arena_printf(arena, "%s. Another %s is for ranks that had no CPU", text,
+                            amount_share(answer->elsewhere_share).text);
+    return arena_printf(arena, "%s.", text);
+}
+
+static const char *headline_transfers(const struct label_book *book)
+{
+    const struct analysis *analysis = book->analysis;
+    return arena_printf(book->arena, "No rank is late: moving data takes %s of the time, most %s.",
+                        amount_share(analysis->answer.transfer_share).text,
+                        label_within(book, analysis->transfers.places[0].step));
+}
+
+static const char *headline_fine(struct arena *arena, const struct answer *answer)
+{
+    const char *text = arena_printf(arena, "Nothing to mend in the program: the waiting is %s and random.",
+                                    amount_share(answer->program_share).text);
+    if (!answer->is_machine)
+        return text;
+    return arena_printf(arena, "%s For another %s of the time ranks waited for others that had no CPU.", text,
+                        amount_share(answer->machine_share).text);
+}
+
+const char *headline(const struct label_book *book)
+{
+    switch (book->analysis->answer.kind) {
+    case ANSWER_ALONE:
+        return "One rank only was recorded: nobody to wait for.";
+    case ANSWER_NO_WAIT:
+        return "No rank waits for another.";
+    case ANSWER_TRANSFERS:
+        return headline_transfers(book);
+    case ANSWER_FINE:
+        return headline_fine(book->arena, &book->analysis->answer);
+    default:
+        return headline_cause(book);
+    }
+}
+
+const char *headline_partition(struct arena *arena, const struct partition *partition)
+{
+    static const char *const reasons[][2] = {
+        [PARTITION_DATA] = {"it has more of the data", "they have more of the data"},
+        [PARTITION_SLOWER] = {"it is slower at the same work", "they are slower at the same work"},
+        [PARTITION_EITHER] = {"it has more of the data, or is slower", "they have more of the data, or are slower"}};
+    bool is_one = partition->whole.n_late == 1;
+    return arena_printf(arena, "%s %s %s as long in %u places: %s", late_ranks(arena, &partition->whole),
+                        is_one ? "takes" : "take", factor(arena, partition->factor), partition->n_causes,
+                        reasons[partition->reason][!is_one]);
+}
+
+static int by_falling_time(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns > right->time_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+const char *headline_times(struct arena *arena, const struct partition *partition)
+{
+    enum { GROUPS = 4 };
+    const struct cause *whole = &partition->whole;
+    uint32_t n = whole->n_ranks + whole->n_others, *ranks = arena_array(arena, uint32_t, n + 1);
+    struct cause_rank *all = arena_array(arena, struct cause_rank, n + 1);
+    const char *text = "time there:";
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = i < whole->n_ranks ? whole->ranks[i] : whole->others[i - whole->n_ranks];
+    qsort(all, n, sizeof *all, by_falling_time);
+    for (uint32_t i = 0, group = 0; i < n && group < GROUPS; group++) {
+        uint32_t n_alike = 0;
+        double sum_ns = 0;
+        for (double most_ns = all[i].time_ns; i < n && (group + 1 == GROUPS || all[i].time_ns * TIMES_ALIKE >= most_ns);
+             i++) {
+            ranks[n_alike++] = all[i].rank;
+            sum_ns += all[i].time_ns;
+        }
+        text = arena_printf(arena, "%s%s %s %s", text, group ? "," : "", amount_ranks(arena, ranks, n_alike),
+                            amount_duration(sum_ns / n_alike).text);
+    }
+    return text;
+}
+
+const char *headline_next(const struct partition *partition)
+{
+    static const char *const next[][2] = {
+        [PARTITION_DATA] = {"divide the data anew, so that this rank has less of it",
+                            "divide the data anew, so that these ranks have less of it"},
+        [PARTITION_SLOWER] = {"compare this rank's node and memory with the others'",
+                              "compare these ranks' nodes and memory with the others'"},
+        [PARTITION_EITHER] = {"see whether this rank has more of the data; if not, compare its node with the others'",
+                              "see whether these ranks have more of the data; if not, compare their nodes"}};
+    return next[partition->reason][partition->whole.n_late > 1];
+}

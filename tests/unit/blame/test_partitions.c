@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The level above the rows: which causes share one reason, and what there is to say first. Causes are built here. */
+#include "analyze/blame/answer.h"
+#include "analyze/blame/late.h"
+#include "analyze/blame/partitions.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { N = 4, MOST = 256 };
+#define MS 1e6
+
+struct run {
+    struct trace trace;
+    struct analysis analysis;
+    struct cause causes[MOST];
+    struct cause_rank ranks[MOST][N];
+    double sample_ns; /* times err by sqrt(time x this) */
+    uint32_t seed;
+};
+
+static int run_make(void **state)
+{
+    struct run *run = calloc(1, sizeof *run);
+    run->trace.n_ranks = N;
+    run->analysis.trace = &run->trace;
+    run->analysis.causes = run->causes;
+    run->analysis.efficiency.all_ns = 2e9;
+    run->sample_ns = MS;
+    *state = run;
+    return 0;
+}
+
+static int run_free(void **state)
+{
+    struct run *run = *state;
+    arena_release(&run->analysis.arena);
+    free(run);
+    return 0;
+}
+
+/* About normal, with a deviation of 1: the same in each run of the test. */
+static double chance(struct run *run)
+{
+    double sum = 0;
+    for (int i = 0; i < 12; i++)
+        sum += (double)((run->seed = run->seed * 1664525u + 1013904223u) >> 8) / (1 << 24);
+    return sum - 6;
+}
+
+static double sampled(struct run *run, double ns)
+{
+    return fmax(0, ns + sqrt(ns * run->sample_ns) * chance(run));
+}
+
+/* A cause for which all wait for the rank that takes longest; what samples tell of its times is off by chance. */
+static struct cause *add(struct run *run, const double ms[N])
+{
+    uint32_t number = run->analysis.n_causes++, late = 0;
+    struct cause_rank *ranks = run->ranks[number];
+    double waiting_ns = 0;
+    for (uint32_t rank = 1; rank < N; rank++)
+        late = ms[rank] > ms[late] ? rank : late;
+    for (uint32_t rank = 0; rank < N; rank++) {
+        waiting_ns += (ms[late] - ms[rank]) * MS;
+        double time_ns = sampled(run, ms[rank] * MS);
+        ranks[rank] = (struct cause_rank){
+            .rank = rank, .time_ns = time_ns, .error_ns = sqrt((time_ns + run->sample_ns) * run->sample_ns)};
+    }
+    ranks[late].blame_ns = waiting_ns;
+    late_sort(ranks, N);
+    struct cause *cause = &run->causes[number];
+    *cause = (struct cause){.kind = KIND_MORE_TIME,
+                            .kind_ns = {[KIND_MORE_TIME] = waiting_ns},
+                            .waiting_ns = waiting_ns,
+                            .ranks = ranks,
+                            .n_ranks = 1,
+                            .n_late = 1,
+                            .others = ranks + 1,
+                            .n_others = N - 1};
+    run->analysis.waiting_ns += waiting_ns;
+    return cause;
+}
+
+/* Places of unlike size, the smallest with less than a sample on the others. */
+static void add_places(struct run *run, uint32_t n, const double factors[N])
+{
+    for (uint32_t i = 0; i < n; i++) {
+        double ms[N];
+        for (uint32_t rank = 0; rank < N; rank++)
+            ms[rank] = factors[rank] * 60 / (1 + i);
+        add(run, ms);
+    }
+}
+
+static int by_falling_waiting(const void *a, const void *b)
+{
+    const struct cause *left = a, *right = b;
+    return (left->waiting_ns < right->waiting_ns) - (left->waiting_ns > right->waiting_ns);
+}
+
+static void find(struct run *run)
+{
+    qsort(run->causes, run->analysis.n_causes, sizeof *run->causes, by_falling_waiting);
+    for (uint32_t i = 0; i < run->analysis.n_causes; i++)
+        run->causes[i].share = run->causes[i].waiting_ns / run->analysis.waiting_ns;
+    partitions_find(&run->analysis);
+    for (uint32_t i = 0; i < run->analysis.n_partitions; i++) {
+        const struct partition *partition = &run->analysis.partitions[i];
+        double waiting_ns = 0;
+        for (uint32_t k = 0; k < partition->n_causes; k++) {
+            waiting_ns += run->causes[partition->causes[k]].waiting_ns;
+            assert_int_equal(run->causes[partition->causes[k]].partition, i + 1);
+        }
+        assert_true(fabs(waiting_ns - partition->whole.waiting_ns) < 1);
+    }
+    answer_find(&run->analysis);
+}
+
+static const double more_on_0[N] = {2, 1, 1, 1}, more_on_1[N] = {1, 3, 1, 1};
+
+static void assert_partition(const struct run *run, uint32_t number, uint32_t rank, double factor, double share)
+{
+    const struct partition *partition = &run->analysis.partitions[number];
+    assert_true(number < run->analysis.n_partitions);
+    assert_int_equal(partition->whole.n_late, 1);
+    assert_int_equal(partition->whole.ranks[0].rank, rank);
+    assert_true(fabs(partition->factor / factor - 1) < 0.25);
+    assert_true(partition->whole.waiting_ns >= share * run->analysis.waiting_ns);
+    assert_int_equal(partition->reason, PARTITION_DATA);
+}
+
+static void more_of_the_data_is_one_reason_for_a_hundred_places(void **state)
+{
+    struct run *run = *state;
+    for (run->seed = 1; run->seed < 50; run->seed++) {
+        uint32_t seed = run->seed;
+        run->analysis.n_causes = run->analysis.n_partitions = 0;
+        run->analysis.waiting_ns = 0;
+        add_places(run, 100, more_on_0);
+        find(run);
+        assert_int_equal(run->analysis.n_partitions, 1);
+        assert_partition(run, 0, 0, 2, 0.9);
+        assert_int_equal(run->analysis.answer.kind, ANSWER_PARTITION);
+        run->seed = seed;
+    }
+}
+
+static void two_ranks_with_more_of_unlike_data_are_two(void **state)
+{
+    struct run *run = *state;
+    add_places(run, 50, more_on_0);
+    add_places(run, 50, more_on_1);
+    find(run);
+    assert_int_equal(run->analysis.n_partitions, 2);
+    assert_partition(run, 0, 1, 3, 0.55);
+    assert_partition(run, 1, 0, 2, 0.25);
+}
+
+/* In the same places: who is last carries the blame, and the times tell of both. */
+static void two_ranks_with_more_of_the_same_data_are_one(void **state)
+{
+    struct run *run = *state;
+    add_places(run, 100, (const double[N]){3, 2, 1, 1});
+    find(run);
+    assert_int_equal(run->analysis.n_partitions, 1);
+    assert_partition(run, 0, 0, 3 / (4. / 3), 0.9);
+}
+
+/* What has another reason stands beside it: in the order of the waiting, whichever is more. */
+static void a_cause_of_another_rank_or_factor_has_no_part(void **state)
+{
+    static const double extra_ms[][N] = {{10, 200, 10, 10}, {400, 10, 10, 10}, {10, 1000, 10, 10}};
+    struct run *run = *state;
+    for (size_t i = 0; i < sizeof extra_ms / sizeof *extra_ms; i++) {
+        run->analysis.n_causes = run->analysis.n_partitions = 0;
+        run->analysis.waiting_ns = 0;
+        add_places(run, 100, more_on_0);
+        double extra_ns = add(run, extra_ms[i])->waiting_ns;
+        find(run);
+        assert_int_equal(run->analysis.n_partitions, 1);
+        assert_partition(run, 0, 0, 2, 0.2);
+        for (uint32_t k = 0; k < run->analysis.n_causes; k++)
+            assert_true(run->causes[k].waiting_ns != extra_ns || !run->causes[k].partition);
+        bool is_more = extra_ns > run->analysis.partitions[0].whole.waiting_ns;
+        assert_int_equal(run->analysis.answer.kind, is_more ? ANSWER_CAUSE : ANSWER_PARTITION);
+    }
+}
+
+static void one_loop_with_small_change_is_no_partition(void **state)
+{
+    struct run *run = *state;
+    add(run, (const double[N]){1, 1, 300, 1});
+    for (uint32_t i = 0; i < 60; i++)
+        add(run, (const double[N]){5, 5, 5.2, 5});
+    find(run);
+    assert_int_equal(run->analysis.n_partitions, 0);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    assert_int_equal(run->analysis.answer.number, 0);
+}
+
+static void what_ranks_sleep_or_move_data_for_has_its_own_reasons(void **state)
+{
+    struct run *run = *state;
+    add_places(run, 40, more_on_0);
+    for (uint32_t i = 0; i < 40; i++)
+        run->causes[i].kind = i % 2 ? KIND_BLOCKED : KIND_TRANSFER;
+    find(run);
+    assert_int_equal(run->analysis.n_partitions, 0);
+}
+
+/* Each of them errs by more than the rank is late; all together do not. */
+static void places_that_are_too_small_alone_are_known_together(void **state)
+{
+    struct run *run = *state;
+    for (uint32_t i = 0; i < 200; i++)
+        add(run, (const double[N]){6, 3, 3, 3});
+    find(run);
+    assert_int_equal(run->analysis.n_partitions, 1);
+    assert_partition(run, 0, 0, 2, 0.9);
+}
+
+static void a_slower_rank_does_not_have_more_of_the_data(void **state)
+{
+    struct run *run = *state;
+    for (uint32_t i = 0; i < 40; i++)
+        add(run, (const double[N]){78, 60, 60, 60});
+    find(run);
+    assert_int_equal(run->analysis.n_partitions, 1);
+    assert_int_equal(run->analysis.partitions[0].reason, PARTITION_EITHER);
+    for (uint32_t i = 0; i < run->analysis.n_causes; i++)
+        run->causes[i].kind = KIND_SLOWER, run->causes[i].kind_ns[KIND_SLOWER] = 2 * run->causes[i].waiting_ns;
+    run->analysis.n_partitions = 0;
+    find(run);
+    assert_int_equal(run->analysis.partitions[0].reason, PARTITION_SLOWER);
+}
+
+static void little_waiting_at_random_is_nothing_to_mend(void **state)
+{
+    struct run *run = *state;
+    run->analysis.efficiency.all_ns = 40e9;
+    for (uint32_t i = 0; i < 8; i++) {
+        double ms[N] = {1000, 1000, 1000, 1000};
+        ms[i % N] += 40;
+        struct cause *cause = add(run, ms);
+        cause->n_ranks = 3; /* the blame goes from rank to rank */
+        cause->n_others = 1;
+    }
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
+    assert_true(fabs(run->analysis.answer.program_share - 0.024) < 1e-6);
+    run->analysis.n_partitions = 0;
+    add(run, (const double[N]){1000, 1, 1, 1});
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+}
+
+static void one_rank_and_no_waiting_are_answers(void **state)
+{
+    struct run *run = *state;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_NO_WAIT);
+    run->trace.n_ranks = 1;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_ALONE);
+}
+
+/* On a busy machine the late rank is kept waiting for a CPU too: that is told with it, and what is the machine's else.
+ */
+static void what_the_machine_did_to_the_late_rank_is_told_with_it(void **state)
+{
+    struct run *run = *state;
+    struct cause *cause = add(run, (const double[N]){1, 1, 1, 101});
+    cause->lacking_ns = 900 * MS;
+    run->analysis.machine.waiting_ns = 3700 * MS;
+    run->analysis.waiting_ns += 3700 * MS;
+    run->analysis.machine.share = 3700 * MS / run->analysis.waiting_ns;
+    find(run);
+    const struct answer *answer = &run->analysis.answer;
+    assert_int_equal(answer->kind, ANSWER_CAUSE);
+    assert_true(answer->waiting_ns == 1200 * MS && fabs(answer->share - 0.3) < 1e-9);
+    assert_true(answer->is_lacking && fabs(answer->lacking_share - 0.75) < 1e-9);
+    assert_true(fabs(answer->elsewhere_share - 0.7) < 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(more_of_the_data_is_one_reason_for_a_hundred_places, run_make, run_free),
+        cmocka_unit_test_setup_teardown(two_ranks_with_more_of_unlike_data_are_two, run_make, run_free),
+        cmocka_unit_test_setup_teardown(two_ranks_with_more_of_the_same_data_are_one, run_make, run_free),
+        cmocka_unit_test_setup_teardown(a_cause_of_another_rank_or_factor_has_no_part, run_make, run_free),
+        cmocka_unit_test_setup_teardown(one_loop_with_small_change_is_no_partition, run_make, run_free),
+        cmocka_unit_test_setup_teardown(what_ranks_sleep_or_move_data_for_has_its_own_reasons, run_make, run_free),
+        cmocka_unit_test_setup_teardown(places_that_are_too_small_alone_are_known_together, run_make, run_free),
+        cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
+        cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
+        cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),
+        cmocka_unit_test_setup_teardown(what_the_machine_did_to_the_late_rank_is_told_with_it, run_make, run_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
