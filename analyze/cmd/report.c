@@ -7,7 +7,6 @@
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
-#include "analyze/out/space.h"
 #include "analyze/pipeline.h"
 #include "analyze/profile/profile.h"
 #include "wrap/base/err.h"

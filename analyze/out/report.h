@@ -28,5 +28,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
 void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options);
 /* Shares of the time of each rank, and who made whom wait. Ranks that are alike share a row unless `all`. */
 void report_ranks(FILE *out, const struct analysis *analysis, const struct report_options *options);
+/* Where memory is asked for, by falling bytes. */
+void report_space(FILE *out, const struct analysis *analysis, const struct report_options *options);
 /* The steps of the critical path. */
 void report_critical(FILE *out, const struct analysis *analysis, const struct report_options *options);

@@ -10,7 +10,6 @@
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
 #include "analyze/out/source.h"
-#include "analyze/out/space.h"
 #include "analyze/pipeline.h"
 #include "tests/fuzz/bundle.h"
 #include "tests/fuzz/fuzz.h"

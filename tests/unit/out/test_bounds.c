@@ -12,7 +12,6 @@
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
-#include "analyze/out/space.h"
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
