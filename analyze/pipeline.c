@@ -20,6 +20,7 @@
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
 #include "analyze/blame/occurrences.h"
+#include "analyze/steps/services.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/facts.h"
 #include "analyze/profile/flows.h"
@@ -52,6 +53,7 @@ struct passes {
     struct pools pools;
     struct survey survey;
     struct cpu_use cpu_use;
+    struct services services;
     struct call_steps call_steps;
     struct calls calls;
     struct staff staff; /* does the stages behind the calls, each of which has what follows for itself: */
@@ -88,6 +90,7 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     costs_begin(&passes->costs, &passes->sites, &passes->work, trace->n_ranks);
     pools_begin(&passes->pools, &passes->sites, &passes->costs);
     cpu_use_begin(&passes->cpu_use, trace);
+    services_begin(&passes->services, trace);
 }
 
 /* Once it is known what clocks may err by. */
@@ -109,6 +112,7 @@ static void passes_begin_waits(struct passes *passes)
                                      .locks = &passes->locks,
                                      .absences = &passes->reader.absences,
                                      .sites = &passes->sites,
+                                     .serves = passes->services.serves,
                                      .call_steps = &passes->call_steps};
     replay_begin(&passes->replay);
     passes->reader = (struct reader){.trace = trace, .main_lanes = passes->lanes.rank_lane, .replay = &passes->replay};
@@ -141,6 +145,7 @@ static void passes_release(struct passes *passes)
     messages_release(&passes->messages);
     links_release(&passes->links);
     call_steps_release(&passes->call_steps);
+    services_release(&passes->services);
     cpu_use_release(&passes->cpu_use);
     survey_release(&passes->survey);
     pools_release(&passes->pools);
@@ -179,6 +184,7 @@ static void read_for_steps(struct passes *passes)
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
         cpu_use_feed(&passes->cpu_use, lane, event);
+        services_feed(&passes->services, lane, news, event);
         if (lanes_rank_is_off(&passes->lanes, lane->rank))
             continue;
         survey_feed(&passes->survey, lane, news, event);
@@ -188,6 +194,7 @@ static void read_for_steps(struct passes *passes)
         }
     }
     cpu_use_complete(&passes->cpu_use);
+    services_complete(&passes->services);
     survey_finish(&passes->survey);
     survey_leave_out_workers(&passes->survey, &passes->sites, &passes->executions);
     pools_complete(&passes->pools);

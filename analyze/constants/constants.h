@@ -52,6 +52,7 @@ enum {
     POOL_SAMPLES_MIN = 3,
     POOL_SAMPLES_PRIOR = 2,
     FIT_SAMPLES = 100,      /* exact counts with fitted costs are off by a tenth, as so many samples are */
+    OFF_FOR_LONG = 20,      /* times as long as on a CPU: whoever lives so long does next to nothing there */
     COST_SEEN_BEFORE = 4,   /* of such stretches, before their usual length is known */
     COST_PLACES_ONCE = 16,  /* of code that runs once have costs of their own in a long stretch: most has fewer */
     COST_OUTLIER = 8,       /* times the usual length: something else lies in it that nothing recorded */

@@ -619,11 +619,15 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .dur_ns = end_ns - begin->time_ns,
                         .late_rank = point->rank,
                         .late_lane = point->lane};
-    history_wait(&replay->links->history, release->gathering ? &release->gathering->occurrence : NULL, &wait, begin,
-                 point->mark);
+    if (replay->serves[lane_number(replay, lane)]) {
+        replay->ranks[lane->rank].beside_ns -= (double)wait.dur_ns;
+    } else {
+        history_wait(&replay->links->history, release->gathering ? &release->gathering->occurrence : NULL, &wait, begin,
+                     point->mark);
+        replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
+    }
     if (replay->times.context)
         replay->times.waited(replay->times.context, lane_number(replay, lane), &wait);
-    replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     if (wait.dur_ns > replay->longest_wait_ns)
         replay->longest_wait_ns = wait.dur_ns;
     lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);

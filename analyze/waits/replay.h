@@ -101,7 +101,7 @@ struct rank_time {
     double outside_ns; /* outside MPI */
     double mpi_ns, transfer_ns, waiting_ns, blocked_ns, descheduled_ns;
     double preempted_ns; /* of outside_ns, off the CPU although runnable */
-    double beside_ns;    /* what further threads last in all */
+    double beside_ns;    /* what further threads last in all, but for what those that only serve wait */
     double asleep_ns;    /* any thread, outside MPI, until another one woke it */
     double unrecorded_ns;
     double ended_ns;            /* from the last event of its main thread to the end of the run */
@@ -152,6 +152,7 @@ struct replay {
     absence_list found;              /* scratch */
     struct time_sink times;
     const struct sites *sites;
+    const bool *serves; /* by location: a thread that only serves, whose waits are no loss (services.h) */
     const struct call_steps *call_steps;
     struct rounds rounds;
     uint32_t thread_start_step, clock_step, off_step; /* as WHAT_START, WHAT_CLOCK, WHAT_OFF */
