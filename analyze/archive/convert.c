@@ -6,6 +6,7 @@
  */
 #include "analyze/archive/convert.h"
 #include "analyze/archive/archive.h"
+#include "analyze/archive/durable.h"
 #include "analyze/archive/run.h"
 #include "analyze/archive/stream.h"
 #include "analyze/archive/part.h"
@@ -334,6 +335,9 @@ static int make_part(const char *run_dir, uint32_t rank, const char *done)
                                     .part_dir = path_format("%s/parts/%u.tmp", run_dir, rank)};
     struct spool_list list;
     int result = spool_list_read(&list, conversion.spool_dir);
+    /* The names that lead to the spool, of which pages are given back. */
+    if (!result)
+        result = durable_names(run_dir) || durable_name(run_dir) ? -1 : 0;
     if (!result) {
         result = dir_remove(conversion.part_dir) || dir_make(conversion.part_dir) ? -1 : 0;
         conversion.archive = result ? NULL : archive_create(conversion.part_dir, 0);
@@ -346,6 +350,9 @@ static int make_part(const char *run_dir, uint32_t rank, const char *done)
             convert_events(&conversion);
         result = conversion_end(&conversion, result);
     }
+    /* Each process brings its own to the disk: at the same time, and on its own node. */
+    if (!result)
+        result = durable_tree(conversion.part_dir);
     if (!result)
         result = path_rename(conversion.part_dir, done);
     if (result)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/given.h"
+#include "analyze/archive/durable.h"
 #include "wrap/base/err.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum { MAGIC = 0x5557574b, MAGIC_NAME = 0xffffff, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
+enum { MAGIC = 0x5657574b, MAGIC_NAME = 0xffffff, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
 enum { CALL = 0x80, UNIT = 0x40, TAG = UNIT }; /* in a record's first byte */
 enum { TABLE = 0x80, NEAR = 0x80 };            /* in the second of a call: its place, times of two bytes */
 enum { CALL_WORDS = sizeof(struct ww_call) / sizeof(uint64_t), UNIT_WORDS = WW_UNIT / sizeof(uint64_t) };
@@ -240,7 +242,15 @@ static void give_up(struct given_writer *writer)
     writer->fd = writer->spool_fd = -1;
 }
 
-/* First what was taken is kept, then it is given back; of that nothing where not all of it can be. */
+/* The name of the file as well, once. */
+static bool is_durable(struct given_writer *writer)
+{
+    writer->is_named = writer->is_named || !durable_name(writer->path);
+    return writer->is_named && !durable_bytes(writer->fd);
+}
+
+/* First what was taken is kept, also from a loss of power, then it is given back; of that nothing where not all of it
+ * can be. */
 static void give_back(struct given_writer *writer)
 {
     off_t before = lseek(writer->fd, 0, SEEK_END);
@@ -248,17 +258,26 @@ static void give_back(struct given_writer *writer)
     if (write(writer->fd, writer->blocks, writer->n) != (ssize_t)writer->n) {
         (void)!ftruncate(writer->fd, before);
         give_up(writer);
-    } else if (fallocate(writer->spool_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)writer->punched,
-                         (off_t)(until - writer->punched)))
+    } else if (!is_durable(writer) || fallocate(writer->spool_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                                (off_t)writer->punched, (off_t)(until - writer->punched)))
         give_up(writer); /* this file system cannot */
     writer->punched = until;
     writer->n = 0;
 }
 
-void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t save_bytes)
+/* The first block, which nothing is given back for: the pages of the spool file's header may never reach the disk. */
+static bool keep_header(struct given_writer *writer, const void *header)
+{
+    const struct given_block block = {.magic = MAGIC, .raw_bytes = WW_HEADER_BYTES, .bytes = WW_HEADER_BYTES};
+    const struct iovec pieces[] = {{(void *)(uintptr_t)&block, sizeof block}, {(void *)(uintptr_t)header, block.bytes}};
+    return !ftruncate(writer->fd, 0) && writev(writer->fd, pieces, 2) == (ssize_t)(sizeof block + block.bytes);
+}
+
+void given_begin(struct given_writer *writer, const char *path, const void *header, uint64_t save_bytes)
 {
     char *kept = given_path(path);
-    *writer = (struct given_writer){.taken = from, .punched = from, .left_bytes = (int64_t)save_bytes};
+    *writer = (struct given_writer){
+        .path = path, .taken = WW_HEADER_BYTES, .punched = WW_HEADER_BYTES, .left_bytes = (int64_t)save_bytes};
     writer->fd = open(kept, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     writer->spool_fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     free(kept);
@@ -267,8 +286,14 @@ void given_begin(struct given_writer *writer, const char *path, uint64_t from, u
         return;
     }
     /* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
+    const off_t first = sizeof(struct given_block) + WW_HEADER_BYTES;
     struct given_block block;
-    off_t at = 0, end = lseek(writer->fd, 0, SEEK_END);
+    off_t at = first, end = lseek(writer->fd, 0, SEEK_END);
+    if (end < first) {
+        if (!keep_header(writer, header))
+            give_up(writer);
+        return;
+    }
     while (pread(writer->fd, &block, sizeof block, at) == (ssize_t)sizeof block && block.magic == MAGIC &&
            at + (off_t)sizeof block + (off_t)block.bytes <= end) {
         at += (off_t)sizeof block + (off_t)block.bytes;
@@ -277,7 +302,7 @@ void given_begin(struct given_writer *writer, const char *path, uint64_t from, u
     }
     if (at < end && ftruncate(writer->fd, at))
         give_up(writer);
-    else if (at)
+    else if (at > first)
         give_back(writer);
 }
 
@@ -319,6 +344,13 @@ bool given_is_readable(int fd)
     uint32_t magic;
     return pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic == MAGIC ||
            (magic ^ MAGIC) & MAGIC_NAME;
+}
+
+bool given_read_header(int fd, void *header)
+{
+    struct given_block block;
+    return read(fd, &block, sizeof block) == (ssize_t)sizeof block && block.magic == MAGIC &&
+           block.bytes == WW_HEADER_BYTES && read(fd, header, WW_HEADER_BYTES) == WW_HEADER_BYTES;
 }
 
 bool given_read(int fd, void **raw, size_t *n, size_t *cap)

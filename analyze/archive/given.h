@@ -6,10 +6,11 @@
  * spool file read that first (spool.h); the file is removed with the spool.
  *
  * The file is blocks, each a struct given_block and its bytes; a block that is not whole does not count, since its
- * pages are still there. In a block every record is 0, the record as it is; a call:   0x80 | words that differ, place
- * of the call before in the table, entry since the end of the last call, duration, words. Times take four bytes, or
- * two where the place has 0x80. With 0x40 as well: behind them by how much the tag has grown, when nothing else
- * differs. One unit: 0x40 | words that differ, words; since the last record of one unit.
+ * pages are still there. The first is the spool file's header, as it is. In the others every record is 0, the record as
+ * it is; a call:   0x80 | words that differ, place of the call before in the table, entry since the end of the last
+ * call, duration, words. Times take four bytes, or two where the place has 0x80. With 0x40 as well: behind them by how
+ * much the tag has grown, when nothing else differs. One unit: 0x40 | words that differ, words; since the last record
+ * of one unit.
  */
 #pragma once
 #include "wrap/base/containers.h"
@@ -23,15 +24,18 @@ struct given_block {
 };
 
 struct given_writer {
+    const char *path;        /* of the spool file */
     int fd, spool_fd;        /* -1: nothing is kept and given back */
+    bool is_named;           /* the name of the file beside it is on the disk */
     uint64_t taken, punched; /* places in the spool file: up to there it was taken, given back */
     int64_t left_bytes;      /* that the disk is still to be saved */
     uint8_t *blocks;         /* of what was taken since: they are written before it is given back */
     size_t n, cap;
 };
 
-/* The spool file `path`, open for reading, will be given back from there on until save_bytes are saved by that. */
-void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t save_bytes);
+/* The spool file `path`, open for reading, will be given back behind its header (WW_HEADER_BYTES) until save_bytes are
+ * saved by that. `path` stays the caller's, until given_end. */
+void given_begin(struct given_writer *writer, const char *path, const void *header, uint64_t save_bytes);
 /* The n bytes of the spool file from `place` on have been read: whole records, behind those of the call before. */
 void given_take(struct given_writer *writer, uint64_t place, const uint8_t *records, size_t n);
 void given_end(struct given_writer *writer);
@@ -40,6 +44,8 @@ void given_end(struct given_writer *writer);
 int given_open(const char *path);
 /* False where another version of the tool has kept in it what it gave back: its blocks are numbered otherwise. */
 bool given_is_readable(int fd);
+/* The header of the spool file, right after given_open; false = nothing was given back. */
+bool given_read_header(int fd, void *header);
 /* The next block as it stood in the spool file; false at the end. */
 bool given_read(int fd, void **raw, size_t *n, size_t *cap);
 /* The file beside the spool file, to be freed. */

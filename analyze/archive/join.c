@@ -5,6 +5,7 @@
  */
 #include "analyze/archive/join.h"
 #include "analyze/archive/run.h"
+#include "analyze/archive/durable.h"
 #include "analyze/archive/given.h"
 #include "analyze/archive/keep.h"
 #include "analyze/archive/spool.h"
@@ -247,6 +248,22 @@ static int close_whole(struct join *join, int result)
     return result;
 }
 
+/* The anchor comes last: with it the archive is there, also after a loss of power. */
+static int name_archive(const struct join *join)
+{
+    static const char *const names[] = {"", ".def", ".otf2"};
+    int result = durable_tree(join->whole_dir);
+    for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
+        char *from = path_format("%s/" ARCHIVE_NAME "%s", join->whole_dir, names[i]);
+        char *to = path_format("%s/" ARCHIVE_NAME "%s", join->run_dir, names[i]);
+        bool is_last = i + 1 == sizeof names / sizeof *names;
+        result = dir_remove(to) || (is_last && durable_names(join->run_dir)) || path_rename(from, to) ? -1 : 0;
+        free(from);
+        free(to);
+    }
+    return result;
+}
+
 /* Spools of ranks that are not in the archive stay. */
 static int clean_up(const char *run_dir, const struct convert_options *options, const struct rank_list *joined)
 {
@@ -315,15 +332,8 @@ static int join_parts(const char *run_dir, const struct convert_options *options
         result = close_whole(&join, write_whole(&join, list));
     if (!result)
         keep_what_ran(&join);
-    /* The anchor comes last: with it the archive is there. */
-    static const char *const names[] = {"", ".def", ".otf2"};
-    for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
-        char *from = path_format("%s/" ARCHIVE_NAME "%s", join.whole_dir, names[i]);
-        char *to = path_format("%s/" ARCHIVE_NAME "%s", join.run_dir, names[i]);
-        result = dir_remove(to) || path_rename(from, to) ? -1 : 0;
-        free(from);
-        free(to);
-    }
+    if (!result)
+        result = name_archive(&join);
     join_release(&join);
     return result;
 }
@@ -338,6 +348,9 @@ int convert_join(const char *run_dir, const struct convert_options *options)
     int result = list_parts(&list, parts);
     if (!result && !path_exists(anchor))
         result = join_parts(run_dir, options, &list);
+    /* The names that lead to the archive; with that of its anchor, all else is on the disk. */
+    if (!result)
+        result = durable_names(run_dir) || durable_name(run_dir) ? -1 : 0;
     if (!result)
         result = clean_up(run_dir, options, &list);
     unlink(lock_path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/output.h"
+#include "analyze/archive/durable.h"
 #include "analyze/archive/run.h"
 #include "wrap/base/err.h"
 #include <errno.h>
@@ -48,6 +49,8 @@ int output_end(struct output *output, bool is_whole)
     if (!output->file)
         return -1;
     bool failed = fflush(output->file) || ferror(output->file);
+    if (output->temporary && is_whole && !failed) /* it may replace the only copy of an older one */
+        failed = durable_bytes(fileno(output->file)) != 0;
     if (output->file != stdout)
         failed |= fclose(output->file) != 0;
     if (output->temporary && is_whole && !failed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/run.h"
 #include "analyze/archive/convert.h"
+#include "analyze/archive/durable.h"
 #include "analyze/code/code.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
@@ -464,7 +465,8 @@ static bool take_file(int folder, int home, const char *name)
     int to = from < 0 || !is_own(from, S_IFREG)
                  ? -1
                  : openat(home, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = to >= 0 && file_copy(from, to) == 0 && fsync(to) == 0 && renameat(home, temporary, home, name) == 0;
+    bool ok = to >= 0 && file_copy(from, to) == 0 && durable_bytes(to) == 0 &&
+              renameat(home, temporary, home, name) == 0 && durable_bytes(home) == 0;
     if (from >= 0)
         close(from);
     if (to >= 0)

@@ -49,6 +49,13 @@ static const char *header_fault(const struct ww_header *header)
     return NULL;
 }
 
+static void drop_given(struct spool_reader *reader)
+{
+    if (reader->given_fd >= 0)
+        close(reader->given_fd);
+    reader->given_fd = -1;
+}
+
 /* Of a file that is no ring: what was given back, then the file from there on. */
 static size_t read_file(struct spool_reader *reader, uint8_t *to, size_t n)
 {
@@ -57,8 +64,7 @@ static size_t read_file(struct spool_reader *reader, uint8_t *to, size_t n)
         if (reader->given.next == reader->given.n) {
             reader->given.next = 0;
             if (!given_read(reader->given_fd, &reader->given.at, &reader->given.n, &reader->given.cap)) {
-                close(reader->given_fd);
-                reader->given_fd = -1;
+                drop_given(reader);
                 break;
             }
             lseek(reader->fd, (off_t)reader->given.n, SEEK_CUR);
@@ -82,7 +88,9 @@ void spool_reader_give_back(struct spool_reader *reader)
     reader->keep = calloc(1, sizeof *reader->keep);
     if (!reader->keep)
         err_out_of_memory(sizeof *reader->keep);
-    given_begin(reader->keep, reader->path, WW_HEADER_BYTES,
+    uint8_t header[WW_HEADER_BYTES] = {0};
+    memcpy(header, &reader->header, sizeof reader->header);
+    given_begin(reader->keep, reader->path, header,
                 (uint64_t)st.st_size / SPOOL_BYTES * (SPOOL_BYTES + ARCHIVE_BYTES - DISK_BYTES));
 }
 
@@ -171,8 +179,16 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
         return strerror(errno);
     posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     uint8_t block[WW_HEADER_BYTES];
-    if (read_bytes(reader->fd, block, sizeof block) < sizeof block)
-        return "it ends within its header, nothing was recorded in it";
+    reader->given_fd = given_open(path);
+    if (reader->given_fd >= 0 && !given_is_readable(reader->given_fd))
+        return "another version of whywait has begun to convert it: convert it with that one";
+    if (reader->given_fd >= 0 && given_read_header(reader->given_fd, block))
+        lseek(reader->fd, WW_HEADER_BYTES, SEEK_SET);
+    else {
+        drop_given(reader);
+        if (read_bytes(reader->fd, block, sizeof block) < sizeof block)
+            return "it ends within its header, nothing was recorded in it";
+    }
     memcpy(&reader->header, block, sizeof reader->header);
     /* A damaged header may end its texts nowhere. */
     reader->header.mpi[sizeof reader->header.mpi - 1] = 0;
@@ -182,9 +198,6 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
     reader->header.only[sizeof reader->header.only - 1] = 0;
     vec_grow((void **)&reader->buffer, &reader->cap, BUFFER_BYTES, 1);
     const char *fault = header_fault(&reader->header);
-    reader->given_fd = fault || reader->header.slot_bytes ? -1 : given_open(path);
-    if (reader->given_fd >= 0 && !given_is_readable(reader->given_fd))
-        fault = "another version of whywait has begun to convert it: convert it with that one";
     return fault || !reader->header.slot_bytes ? fault : find_slots(reader);
 }
 
@@ -205,8 +218,7 @@ void spool_reader_close(struct spool_reader *reader)
         close(reader->fd);
     vec_free(reader->buffer);
     vec_release(&reader->slots);
-    if (reader->given_fd >= 0)
-        close(reader->given_fd);
+    drop_given(reader);
     vec_free(reader->given.at);
     if (reader->keep)
         given_end(reader->keep);

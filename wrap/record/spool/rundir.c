@@ -6,7 +6,7 @@
  * On the node's disk mkdtemp makes the directory, so that its name cannot be foreseen in a folder that all users share;
  * the node's name in it tells where the links of a run that was killed lead to. A file is copied to the run directory
  * under a temporary name and then renamed over its link: at any moment the name in the run directory leads to the whole
- * file.
+ * file, and none is removed from the node's disk before the copies and their names have reached theirs.
  */
 #include "wrap/record/spool/rundir.h"
 #include "wrap/format.h"
@@ -189,46 +189,78 @@ static bool copy_all(int from, int to)
     }
 }
 
+/* File systems without that promise refuse with EINVAL. */
+static bool sync_fd(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL;
+}
+
+static bool sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && sync_fd(fd);
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return ok;
+}
+
+/* A copy under the name of the link that leads to the file. */
 static bool collect_file(const char *file, const char *link)
 {
     char temporary[PATH_MAX + 8];
     snprintf(temporary, sizeof temporary, "%s.tmp", link);
     int from = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     int to = from < 0 ? -1 : open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int why = to >= 0 && copy_all(from, to) ? 0 : errno;
+    int why = to >= 0 && copy_all(from, to) && sync_fd(to) ? 0 : errno;
     if (from >= 0)
         close(from);
     if (to >= 0 && close(to) != 0 && why == 0)
         why = errno;
     if (why == 0 && rename(temporary, link) != 0)
         why = errno;
-    if (why == 0)
-        return unlink(file) == 0;
-    if (to >= 0)
+    if (to >= 0 && why != 0)
         unlink(temporary);
     errno = why;
-    return false;
+    return why == 0;
 }
 
-bool rundir_collect(const char *dir, const char *spool)
+struct collection {
+    const char *dir, *spool;
+};
+
+/* Does something with each file and its name in the run directory; false with errno when that failed with one. */
+static bool for_each_file(const struct collection *collection, bool (*act)(const char *file, const char *link))
 {
     char file[PATH_MAX], link[PATH_MAX];
     int why = 0;
-    DIR *list = opendir(dir);
+    DIR *list = opendir(collection->dir);
     if (!list)
         return false;
     for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
-        if (snprintf(file, sizeof file, "%s/%s", dir, entry->d_name) >= (int)sizeof file ||
-            snprintf(link, sizeof link, "%s/%s", spool, entry->d_name) >= (int)sizeof link)
+        if (snprintf(file, sizeof file, "%s/%s", collection->dir, entry->d_name) >= (int)sizeof file ||
+            snprintf(link, sizeof link, "%s/%s", collection->spool, entry->d_name) >= (int)sizeof link)
             why = ENAMETOOLONG;
-        else if (!collect_file(file, link))
+        else if (!act(file, link))
             why = errno;
     }
     closedir(list);
-    if (why == 0)
-        return rmdir(dir) == 0;
     errno = why;
-    return false;
+    return why == 0;
+}
+
+static bool remove_file(const char *file, const char *link)
+{
+    (void)link;
+    return unlink(file) == 0;
+}
+
+bool rundir_collect(const char *dir, const char *spool)
+{
+    const struct collection collection = {dir, spool};
+    return for_each_file(&collection, collect_file) && sync_folder(spool) && for_each_file(&collection, remove_file) &&
+           rmdir(dir) == 0;
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/archive/durable.h"
+#include "analyze/archive/run.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int durable_bytes(int fd)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result && errno == EINTR);
+    return result && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP ? -1 : 0;
+}
+
+static int sync_path(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES) /* a folder that others own, with names that may not be read */
+        return 0;
+    int result = fd < 0 || durable_bytes(fd) ? error("cannot bring %s to the disk: %s", path, strerror(errno)) : 0;
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+int durable_names(const char *folder)
+{
+    return sync_path(folder);
+}
+
+int durable_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash          ? path_format(".")
+                   : slash == path ? path_format("/")
+                                   : path_format("%.*s", (int)(slash - path), path);
+    int result = durable_names(folder);
+    free(folder);
+    return result;
+}
+
+/* Folders come behind what stands in them. */
+static int sync_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status, (void)walk;
+    return kind == FTW_F || kind == FTW_DP ? sync_path(path) : 0;
+}
+
+int durable_tree(const char *folder)
+{
+    return nftw(folder, sync_entry, 16, FTW_DEPTH | FTW_PHYS) ? -1 : 0;
+}
