@@ -116,6 +116,7 @@ enum ww_type {
                      persistent request is active */
     WW_CALLBACK,  /* struct ww_callback */
     WW_CALLBACK_BINS, /* struct ww_bins, taken at the end of the callback before */
+    WW_OFF,           /* struct ww_off: another rank cannot be recorded */
 };
 
 /*
@@ -157,6 +158,7 @@ enum {
     WW_F_NULL = 8,       /* MPI_PROC_NULL, a null or inactive request: nothing was communicated */
     WW_F_FORTRAN = 16,   /* called through a Fortran binding */
     WW_F_AFTER_NAP = 32, /* with WW_F_POLL: the program slept since the polling interval before, and polls on */
+    WW_F_FOUND = 64,     /* with WW_F_POLL: the last poll succeeded, and is not among n_polls */
 };
 enum {
     WW_NO_PEER = -1,
@@ -323,6 +325,12 @@ struct ww_clock {
     struct ww_head head;
     uint32_t error_ns;
     uint64_t local_ns, reference_ns;
+};
+
+/* This rank has no file. Written at the start by the lowest rank that is recorded. */
+struct ww_off {
+    struct ww_head head;
+    uint32_t rank;
 };
 
 /* Executions (or bytes, or time) since the last such record of this thread, taken at the entry of the call that

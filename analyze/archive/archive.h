@@ -30,6 +30,7 @@ enum archive_attribute {
     ARCHIVE_ATTR_TAG,        /* ... and with this tag */
     ARCHIVE_ATTR_OPERATION,  /* on NonBlockingCollectiveRequest: the call that made the persistent request */
     ARCHIVE_ATTR_WINDOW,     /* on MeasurementOnOff: the number of the window that begins or ends */
+    ARCHIVE_ATTR_CALLS,      /* on Leave: calls that this region stands for, beside one */
     ARCHIVE_N_ATTR,
     ARCHIVE_ATTR_COUNTERS = ARCHIVE_N_ATTR, /* readers go by the names */
     ARCHIVE_ATTR_ROOM = 64,                 /* ... and look no further beyond the others */

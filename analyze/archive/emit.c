@@ -422,6 +422,13 @@ void emit_polls_to_the_end(struct emitter *emitter, struct emit_location *locati
                   emit_time(location, emit->call.leave_ns), &receive);
 }
 
+/* A nap parts an interval in two, of which one is no call. */
+static int32_t more_calls(const struct ww_call *call)
+{
+    int64_t n_more = (int64_t)call->n_polls + (call->flags & WW_F_FOUND ? 1 : 0) - 1;
+    return n_more < INT32_MAX ? (int32_t)n_more : INT32_MAX;
+}
+
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
@@ -432,6 +439,8 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
         leave_finished(emitter, location, emit, t);
     if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
         OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);
+    if (call->flags & WW_F_POLL && !emit->is_unfinished && more_calls(call))
+        OTF2_AttributeList_AddInt32(location->attributes, ARCHIVE_ATTR_CALLS, more_calls(call));
     if (call->flags & WW_F_ERROR)
         OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);
     WRITE(location, Leave, location->attributes, t, call->call);

@@ -254,6 +254,12 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
         join_note(tables, join_plain_name(tables->join, ((const struct ww_note *)record)->text,
                                           ((const struct ww_note *)record)->bytes));
         break;
+    case WW_OFF: {
+        uint32_t rank = ((const struct ww_off *)record)->rank;
+        if (rank < tables->join->n_ranks && !tables->join->ranks[rank].is_there)
+            tables->join->ranks[rank].end_how = WW_END_GAVE_UP;
+        break;
+    }
     case WW_NEIGHBORS:
         take_neighbors(tables, record);
         break;

@@ -162,6 +162,7 @@ static __attribute__((noinline)) bool take_passing(struct stream *stream, struct
     case WW_NOTE:
     case WW_COUNTERS:
     case WW_NEIGHBORS:
+    case WW_OFF:
         define(stream, emitter, head);
         return true;
     case WW_KEPT: {

@@ -163,7 +163,7 @@ static bool check_calls(struct program *program, bool list_all)
     char recorder[PATH_MAX], text[PATH_MAX + 64];
     struct preload preload;
     preload_choose(&preload, program);
-    if (!*preload.library) {
+    if (!*preload.library || *preload.unrecorded) {
         line("recorder", false, preload.unrecorded);
         return false;
     }

@@ -98,14 +98,10 @@ static bool link_to(const char *library, char link[PATH_MAX])
  * all the same. */
 static bool is_deadly(struct preload *preload, const struct program *program)
 {
-    struct stat status = {0};
-    bool has_status = stat(program->path, &status) == 0;
-    bool is_other_user = has_status && (status.st_mode & S_ISUID) && status.st_uid != getuid();
-    bool is_other_group = has_status && (status.st_mode & S_ISGID) && status.st_gid != getgid();
     if (program->kind == PROGRAM_STATIC)
         SAY(preload, "is linked statically: its MPI calls cannot be seen");
-    else if (is_other_user || is_other_group)
-        SAY(preload, "runs with another user's or group's rights: it is not recorded");
+    else if (program->kind == PROGRAM_DYNAMIC && program_gains_rights(program->path))
+        SAY(preload, "runs with rights of another user or group, or with capabilities of its own: it is not recorded");
     else if (program->other_loader)
         SAY(preload, "is not recorded: its C library is not the recorder's (it is loaded by %s)",
             program->other_loader);

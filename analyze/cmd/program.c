@@ -11,12 +11,16 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -60,6 +64,26 @@ static bool is_mpi_name(const char *name)
 {
     return starts_with(name, "MPI_") || starts_with(name, "mpi_") || starts_with(name, "MPIX_") ||
            starts_with(name, "MPI::");
+}
+
+/* As the kernel: root has them all anyway. */
+static bool gains_capabilities(const char *path)
+{
+    struct vfs_ns_cap_data file = {0};
+    ssize_t n = getxattr(path, "security.capability", &file, sizeof file);
+    bool is_effective = file.magic_etc & VFS_CAP_FLAGS_EFFECTIVE;
+    return n > 0 && getuid() && (is_effective || file.data[0].permitted || file.data[1].permitted);
+}
+
+bool program_gains_rights(const char *path)
+{
+    struct stat status;
+    struct statvfs mount;
+    if (stat(path, &status) || statvfs(path, &mount) || mount.f_flag & ST_NOSUID ||
+        prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) > 0)
+        return false;
+    return (status.st_mode & S_ISUID && status.st_uid != getuid()) ||
+           (status.st_mode & S_ISGID && status.st_gid != getgid()) || gains_capabilities(path);
 }
 
 /* The interpreter of a dynamic executable; NULL for a static one. */

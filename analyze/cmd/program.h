@@ -45,6 +45,9 @@ int program_not_found(const char *name);
 /* Of the file at `path` and the libraries that the loader finds for it: kind, MPI, loader and sanitizer, but no calls.
  * Takes some milliseconds. Release it. */
 void program_glance(struct program *program, const char *path);
+/* The kernel gives it rights of another user or group, or capabilities, that this process has not. Its loader then
+ * obeys no LD_PRELOAD. Of an executable, not of a script. */
+bool program_gains_rights(const char *path);
 /* `name` is found by program_find. Returns 0, or -1 after error(); release in both cases. */
 int program_read(struct program *program, const char *name);
 /* Marks the calls that this recorder library defines. Returns 0, or -1 after error(). */

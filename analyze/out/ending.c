@@ -86,6 +86,12 @@ static uint64_t same_moment_ns(const struct trace *trace, uint64_t time_ns)
     return SAME_MOMENT_NS + (time_ns > trace->start_ns ? (time_ns - trace->start_ns) / 100 : 0);
 }
 
+/* It left nothing: no event of it is known. */
+static bool was_never_recorded(const struct trace_location *location)
+{
+    return location->end_how == WW_END_GAVE_UP && !location->end_ns;
+}
+
 /* From when on these ranks, which ended alike, are silent. The first may have taken the others with it. */
 static const char *ending_silence(const struct ending *ending, const struct trace_location *first, uint64_t last_ns)
 {
@@ -110,12 +116,16 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
     for (uint32_t other = rank; other < trace->n_ranks; other++) {
         const struct trace_location *location = trace_main_thread(trace, other);
         if (!location || is_said[other] || location->end_how != first->end_how ||
-            location->end_detail != first->end_detail)
+            location->end_detail != first->end_detail || was_never_recorded(location) != was_never_recorded(first))
             continue;
         is_said[other] = true;
         ranks[n++] = other;
         last_ns = location->end_ns > last_ns ? location->end_ns : last_ns;
         earliest = location->end_ns < earliest->end_ns ? location : earliest;
+    }
+    if (was_never_recorded(first)) {
+        ending_say(ending, arena_printf(arena, "%s could not be recorded.", amount_ranks(arena, ranks, n)));
+        return;
     }
     ending_say(ending, arena_printf(arena, "%s %s; %s.", amount_ranks(arena, ranks, n),
                                     ending_verb(ending->book, first), ending_silence(ending, earliest, last_ns)));

@@ -306,7 +306,7 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
             struct survey_entry *entry = survey_entry(survey, lane->rank, lane->frame);
             entry->region = lane->region;
             entry->in_mpi_ns += event->time_ns - lane->enter_ns;
-            entry->n_calls++;
+            entry->n_calls += 1 + (event->kind == EV_LEAVE ? (uint64_t)event->tag : 0);
         }
     } else if (event->frame != TRACE_NONE) {
         bool is_blocked = event->flags & WW_S_BLOCKED;

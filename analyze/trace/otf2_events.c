@@ -118,16 +118,18 @@ static void enter(struct location_reader *location, OTF2_TimeStamp time, uint32_
         append_collective(location, time, EV_COLL_BEGIN);
 }
 
-static void leave(struct location_reader *location, OTF2_TimeStamp time, uint32_t region)
+static struct event *leave(struct location_reader *location, OTF2_TimeStamp time, uint32_t region)
 {
     bool is_outermost = location->region != TRACE_NONE && location->depth <= location->region_depth;
     if (is_outermost && is_synthetic(location))
         append_collective(location, time, EV_COLL_END);
-    append_event(location, time, EV_LEAVE)->region = region;
+    struct event *event = append_event(location, time, EV_LEAVE);
+    event->region = region;
     if (is_outermost)
         location->region = TRACE_NONE;
     if (location->depth)
         location->depth--;
+    return event;
 }
 
 CALLBACK(on_enter, OTF2_RegionRef region)
@@ -158,11 +160,13 @@ CALLBACK(on_leave, OTF2_RegionRef region)
 {
     BEGIN;
     uint32_t index = region_index(location, region);
+    int32_t n_more = 0;
     if (location->archive->trace->is_ours && OTF2_AttributeList_GetNumberOfElements(attributes)) {
         uint64_t n_polls = 0;
         uint8_t is_unfinished = 0;
         if (OTF2_AttributeList_GetUint64(attributes, ARCHIVE_ATTR_POLLS, &n_polls) == OTF2_SUCCESS)
             append_event(location, time, EV_POLLS)->bytes = n_polls;
+        OTF2_AttributeList_GetInt32(attributes, ARCHIVE_ATTR_CALLS, &n_more);
         OTF2_AttributeList_GetUint8(attributes, ARCHIVE_ATTR_UNFINISHED, &is_unfinished);
         if (is_unfinished) {
             /* A call that never returned has no leave: the location ends in it. */
@@ -174,7 +178,7 @@ CALLBACK(on_leave, OTF2_RegionRef region)
             append_awaited(location, time, EV_PROBED, attributes);
     }
     if (index != TRACE_NONE)
-        leave(location, time, index);
+        leave(location, time, index)->tag = n_more;
     return OK;
 }
 

@@ -91,7 +91,7 @@ static inline uint64_t trace_code_address(uint64_t address, bool is_return)
 
 enum event_kind {
     EV_ENTER,      /* region, frame: where it was called (TRACE_NONE = unknown) */
-    EV_LEAVE,      /* region */
+    EV_LEAVE,      /* region; tag: calls that this one stands for, beside itself (-1: it is part of one) */
     EV_SEND,       /* blocking send posted: peer, comm, tag, bytes */
     EV_RECV,       /* blocking receive done */
     EV_ISEND,      /* + request */

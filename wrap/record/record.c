@@ -109,9 +109,9 @@ static inline struct recorder_thread *begin(const void *frame_address)
 }
 
 /* Only this thread adds; the helper reads. */
-static inline void count_one(_Atomic uint64_t *counter)
+static inline void count(_Atomic uint64_t *counter, uint64_t n)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
 static inline struct ww_call *append_call(struct recorder_thread *thread, uint16_t call_id, uint64_t now_ns,
@@ -127,7 +127,7 @@ static inline struct ww_call *append_call(struct recorder_thread *thread, uint16
     call->peer = WW_NO_PEER;
     spool_commit(call, WW_CALL, CALL_UNITS);
     __builtin_prefetch(call + 1, 1); /* the next record: worth 2 ns */
-    count_one(&thread->n_calls);
+    count(&thread->n_calls, 1);
     return call;
 }
 
@@ -537,8 +537,7 @@ void record_poll_failed(struct record_poll *poll)
             thread->poll_cpu_at_ns = now_ns;
         }
         call->leave_ns = now_ns;
-        call->n_polls++;
-        count_one(&thread->n_polls);
+        count(&thread->n_polls, call->n_polls++ > 0); /* the first is counted with the record */
         thread->poll = call;
         tell_interval(thread, thread->poll_enter_ns, now_ns);
     }
@@ -566,12 +565,9 @@ static __attribute__((noinline)) struct ww_call *guest_succeeded(struct recorder
     return append_poll(thread, thread->poll_guest, thread->poll_guest_ns, 0);
 }
 
-struct ww_call *record_poll_succeeded(struct record_poll *poll)
+/* The open interval ends, in as many records as it has to be parted into. The last is that of the successful poll. */
+static struct ww_call *part_interval(struct recorder_thread *thread, struct ww_call *call)
 {
-    struct recorder_thread *thread = recorder_self;
-    if (!thread || !poll->call || poll->call != thread->poll)
-        return poll->call;
-    struct ww_call *call = poll->call;
     struct recorder_poll_place place = {thread->poll_return_address, call->call};
     uint64_t failed_ns = call->leave_ns;
     poll_ends(thread);
@@ -586,6 +582,23 @@ struct ww_call *record_poll_succeeded(struct record_poll *poll)
         call = append_poll(thread, place, nap->to_ns, WW_F_AFTER_NAP);
     }
     return thread->poll_guest_ns && call ? guest_succeeded(thread, call) : call;
+}
+
+struct ww_call *record_poll_succeeded(struct record_poll *poll)
+{
+    struct recorder_thread *thread = recorder_self;
+    struct ww_call *call = poll->call;
+    if (!thread || !call)
+        return call;
+    if (call == thread->poll) {
+        uint64_t n_before = atomic_load_explicit(&thread->n_calls, memory_order_relaxed);
+        call = part_interval(thread, call);
+        uint64_t n_new = atomic_load_explicit(&thread->n_calls, memory_order_relaxed) - n_before;
+        count(&thread->n_polls, 1 - n_new); /* of all these records, one call */
+    }
+    if (call)
+        call->flags |= WW_F_FOUND;
+    return call;
 }
 
 void record_done(struct ww_call *call, uint16_t type, struct ww_done done)

@@ -10,6 +10,7 @@
  * the other.
  */
 #include "wrap/record/threads.h"
+#include "wrap/record/process/aside.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
@@ -196,16 +197,8 @@ static struct recorder_thread *find_or_make(int32_t tid, const struct stack_boun
     return thread;
 }
 
-struct recorder_thread *threads_enter(void)
+static struct stack_bounds own_bounds(void)
 {
-    int saved = errno;
-    sigset_t before;
-    if (!atomic_load(&recorder.recording))
-        return NULL;
-    uint64_t began_ns = recorder_cpu_ns();
-    /* A handler that calls MPI here would find the locks taken. */
-    signals_block(&before);
-    pthread_once(&exit_key_once, make_exit_key);
     struct stack_bounds bounds = {0, 0};
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
@@ -215,13 +208,33 @@ struct recorder_thread *threads_enter(void)
         pthread_attr_destroy(&attributes);
         bounds = (struct stack_bounds){(uint64_t)(uintptr_t)low, (uint64_t)(uintptr_t)low + bytes};
     }
+    return bounds;
+}
+
+static void enter_aside(void *context)
+{
+    struct recorder_thread **entered = context;
+    sigset_t before;
+    uint64_t began_ns = recorder_cpu_ns();
+    /* A handler that calls MPI here would find the locks taken. */
+    signals_block(&before);
+    pthread_once(&exit_key_once, make_exit_key);
+    struct stack_bounds bounds = own_bounds();
     struct recorder_thread *thread = find_or_make((int32_t)syscall(SYS_gettid), &bounds);
     if (thread)
         pthread_setspecific(exit_key, thread);
-    recorder_self = thread;
+    *entered = recorder_self = thread;
     recorder_calls_mpi = true;
     signals_restore(&before);
     atomic_fetch_add_explicit(&recorder.threads_ns, recorder_cpu_ns() - began_ns, memory_order_relaxed);
+}
+
+struct recorder_thread *threads_enter(void)
+{
+    int saved = errno;
+    struct recorder_thread *thread = NULL;
+    if (atomic_load(&recorder.recording))
+        aside_run(enter_aside, &thread);
     errno = saved;
     return thread;
 }

@@ -91,7 +91,7 @@ static void show_other(const struct shown *to, const struct event *event)
         snprintf(to->at, to->left, "enter %s frame %d", to->region, (int)event->frame);
         break;
     case EV_LEAVE:
-        snprintf(to->at, to->left, "leave %s", to->region);
+        snprintf(to->at, to->left, event->tag ? "leave %s calls %+d" : "leave %s", to->region, event->tag);
         break;
     case EV_POLLS:
         snprintf(to->at, to->left, "polls %llu", to->bytes);

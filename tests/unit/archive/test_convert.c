@@ -109,7 +109,7 @@ static void test_requests(void **state)
     add_persistent(&a);
     image_call(&a, CALL(Irecv, 50, 51, .peer = 0, .request = H));
     image_call(&a, CALL(Ibarrier, 52, 53, .request = H + 1));
-    image_call(&a, CALL(Test, 54, 60, .comm = 0, .flags = WW_F_POLL, .n_polls = 1234));
+    image_call(&a, CALL(Test, 54, 60, .comm = 0, .flags = WW_F_POLL | WW_F_FOUND, .n_polls = 1234));
     image_done(&a, WW_DONE, (struct ww_done){.request = H + 1});
     static const char *const expected[] = {"0 enter MPI_Irecv frame -1",
                                            "0 irecv request 0",
@@ -146,7 +146,7 @@ static void test_requests(void **state)
                                            "0 enter MPI_Test frame -1",
                                            "0 icoll done 1 comm 0 request 1",
                                            "0 polls 1234",
-                                           "0 leave MPI_Test",
+                                           "0 leave MPI_Test calls +1234",
                                            "0 end 0",
                                            NULL};
     expect_of(&a, expected);
@@ -194,12 +194,12 @@ static void test_probes(void **state)
     struct spool_image a = image_events(0, 1, 0);
     image_world(&a);
     image_call(&a, CALL(Iprobe, 10, 20, .comm = 0, .peer = WW_NO_PEER, .flags = WW_F_POLL, .n_polls = 7));
-    image_call(&a, CALL(Iprobe, 30, 40, .peer = 0, .tag = 5, .flags = WW_F_POLL | WW_F_AFTER_NAP));
+    image_call(&a, CALL(Iprobe, 30, 40, .peer = 0, .tag = 5, .flags = WW_F_POLL | WW_F_AFTER_NAP | WW_F_FOUND));
     image_call(&a, CALL(Probe, 50, 60, .peer = WW_NO_PEER, .flags = WW_F_NULL));
     image_call(&a, CALL(Mprobe, 70, 80, .peer = 0, .flags = WW_F_ERROR));
     static const char *const expected[] = {"0 enter MPI_Iprobe frame -1",
                                            "0 polls 7",
-                                           "0 leave MPI_Iprobe",
+                                           "0 leave MPI_Iprobe calls +6",
                                            "0 enter MPI_Iprobe frame -1",
                                            "0 polls 0",
                                            "0 probed 0 comm 0 tag 5",

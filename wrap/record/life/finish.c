@@ -12,6 +12,7 @@
 #include "wrap/record/life/windows.h"
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/aside.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/tool.h"
@@ -34,6 +35,7 @@ static uint64_t n_own_calls;
 static bool was_removed; /* the run directory, with all that was in it */
 enum { SHORT_RUN_NS = 100000000 };
 
+/* Of a process without files too: it may be one that could not be recorded. */
 static void count_up(uint64_t helper_cpu_ns)
 {
     uint64_t t0 = recorder_now_ns();
@@ -58,9 +60,9 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }
 
-static void close_spools(void)
+static void close_spools(void *unused)
 {
-    recorder.end_ns = recorder_now_ns();
+    (void)unused;
     uint64_t helper_cpu_ns = helper_stop();
     if (recorder_self && spool_is_open(&recorder_self->events)) {
         modules_scan(&recorder_self->events);
@@ -80,8 +82,9 @@ static void close_spools(void)
 
 /* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
  * the program would be held up: they are left to the report. */
-static void convert(void)
+static void convert(void *unused)
 {
+    (void)unused;
     enum { MOST_THREADS = 1000 };
     char rank[16];
     int32_t n_threads = atomic_load(&recorder.n_files);
@@ -185,18 +188,20 @@ void finish_before_finalize(void)
     if (!recorder.started || recorder.finished || recorder.pid != getpid())
         return;
     recorder.finished = true;
-    bool has_files = recorder.n_files > 0;
     windows_end();
     life_compare_clocks();
-    if (has_files)
-        close_spools();
+    recorder.end_ns = recorder_now_ns();
+    if (recorder.n_files > 0)
+        aside_run(close_spools, NULL);
+    else
+        count_up(0);
     n_own_calls = sums[SUM_CALLS];
     bool converts = recorder.run_dir[0] && recorder.options.convert;
     /* All ranks have come this far: their clocks have been compared. */
     if (converts && recorder.rank == 0 && !recorder.options.quiet)
         beside_start(&teller.beside, tell_if_it_takes_long);
     if (converts)
-        convert();
+        aside_run(convert, NULL);
     world_sum(sums, N_SUMS);
     world_close();
     /* The archive's last step, which rank 0 does. Without a thread it is done at once. */
@@ -240,7 +245,8 @@ void finish_after_finalize(void)
     if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet) {
         char calls[32], loss[80], overhead[32], number[32];
         if (sums[SUM_OFF])
-            snprintf(loss, sizeof loss, "NOT RECORDED on %llu ranks", (unsigned long long)sums[SUM_OFF]);
+            snprintf(loss, sizeof loss, "NOT RECORDED on %llu rank%s", (unsigned long long)sums[SUM_OFF],
+                     sums[SUM_OFF] == 1 ? "" : "s");
         else if (sums[SUM_DROPPED])
             snprintf(loss, sizeof loss, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
         else

@@ -11,6 +11,7 @@
 #include "wrap/record/life/windows.h"
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/aside.h"
 #include "wrap/record/process/image.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
@@ -115,16 +116,32 @@ static bool tells_end(void)
     return !recorder.options.quiet && rundir_is_first_end(recorder.run_dir);
 }
 
+/* The process ends as no closing line will tell, perhaps in a signal handler. */
+struct last_words {
+    enum ww_end how;
+    int detail;
+};
+
+static void say_last_words(void *context)
+{
+    const struct last_words *last = context;
+    threads_mark_end(last->how, last->detail, recorder_now_ns());
+    if (!tells_end())
+        return;
+    if (last->how == WW_END_ABORT)
+        say("rank %d has called MPI_Abort(%d); what was recorded is in %s", recorder.rank, last->detail,
+            recorder.run_dir);
+    else
+        say("rank %d has ended with status %d without calling MPI_Finalize; what was recorded is in %s", recorder.rank,
+            last->detail, recorder.run_dir);
+}
+
 /* Normal ends of the process, with or without MPI_Finalize. */
 static void process_exits(int status, void *unused)
 {
     (void)unused;
-    if (recorder.pid != getpid() || recorder.finished || !atomic_load(&recorder.recording))
-        return;
-    threads_mark_end(WW_END_EXIT, status, recorder_now_ns());
-    if (tells_end())
-        say("rank %d has ended with status %d without calling MPI_Finalize; what was recorded is in %s", recorder.rank,
-            status, recorder.run_dir);
+    if (recorder.pid == getpid() && !recorder.finished && atomic_load(&recorder.recording))
+        aside_run(say_last_words, &(struct last_words){WW_END_EXIT, status});
 }
 
 static bool begin_recording(void)
@@ -187,6 +204,34 @@ static void notice_lone_rank(void)
     say_note(text, n_started);
 }
 
+static int32_t n_off_below;
+
+static void note_off(int32_t rank)
+{
+    struct ww_off *record = record_define(1);
+    if (!record)
+        return;
+    record->rank = (uint32_t)rank;
+    record_commit(record, WW_OFF, 1);
+}
+
+/* The lowest rank that is recorded writes it down: below it, all are off. */
+static void take_off(int32_t rank)
+{
+    if (rank < recorder.rank)
+        n_off_below++;
+    else if (recorder_is_on() && n_off_below == recorder.rank)
+        note_off(rank);
+}
+
+/* Collective. */
+static void tell_who_is_off(void)
+{
+    world_each(!recorder_is_on(), take_off);
+    for (int32_t rank = 0; recorder_is_on() && n_off_below == recorder.rank && rank < recorder.rank; rank++)
+        note_off(rank);
+}
+
 void life_start(void)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
@@ -205,6 +250,8 @@ void life_start(void)
         notice_lone_rank();
         windows_begin();
         life_compare_clocks();
+        if (recorder.run_dir[0])
+            tell_who_is_off();
         /* What beginning took longer here than there is nobody's start-up. */
         world_barrier();
     } else
@@ -215,11 +262,7 @@ void life_start(void)
 void life_abort(int mpi_error)
 {
     int saved = errno;
-    if (recorder.pid == getpid() && atomic_load(&recorder.recording)) {
-        threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
-        if (tells_end())
-            say("rank %d has called MPI_Abort(%d); what was recorded is in %s", recorder.rank, mpi_error,
-                recorder.run_dir);
-    }
+    if (recorder.pid == getpid() && atomic_load(&recorder.recording))
+        aside_run(say_last_words, &(struct last_words){WW_END_ABORT, mpi_error});
     errno = saved;
 }

@@ -122,6 +122,7 @@ static int load_handles(void)
         .win_null = next_find_data("ompi_mpi_win_null"),
         .group_null = next_find_data("ompi_mpi_group_null"),
         .sum = next_find_data("ompi_mpi_op_sum"),
+        .min = next_find_data("ompi_mpi_op_min"),
         .errors_return = next_find_data("ompi_mpi_errors_return"),
     };
     return mpi_handles.comm_world && mpi_handles.byte && mpi_handles.request_null ? 0 : -1;
@@ -142,6 +143,7 @@ static int load_handles(void)
         .win_null = MPI_WIN_NULL,
         .group_null = MPI_GROUP_NULL,
         .sum = MPI_SUM,
+        .min = MPI_MIN,
         .errors_return = MPI_ERRORS_RETURN,
     };
     return next_find_data("ompi_mpi_comm_world") ? -1 : 0;

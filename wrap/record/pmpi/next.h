@@ -64,7 +64,7 @@ struct mpi_handles {
     MPI_File file_null;
     MPI_Win win_null;
     MPI_Group group_null;
-    MPI_Op sum;
+    MPI_Op sum, min;
     MPI_Errhandler errors_return;
 };
 extern struct mpi_handles mpi_handles;

@@ -26,6 +26,8 @@ bool world_has_threads(void);
 /* Adds up n values (at most 16) on rank 0; elsewhere they stay as they are. */
 bool world_sum(uint64_t *values, unsigned n);
 bool world_barrier(void);
+/* Rising, the ranks that say true: takes each of them, on all ranks. */
+bool world_each(bool is_one, void (*take)(int32_t rank));
 /* What the clock of rank 0 showed (reference_ns) when ours showed local_ns, give or take error_ns. */
 struct world_clock {
     uint64_t local_ns, reference_ns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/process/say.h"
+#include "wrap/record/process/aside.h"
 #include "wrap/launcher.h"
 #include <errno.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_NOTES = 32, NOTE_BYTES = 400 };
@@ -18,22 +20,60 @@ static struct {
     pthread_mutex_t lock;
 } notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void say(const char *format, ...)
+/* The file that was standard error when the process began. Its descriptor is the program's, which may close it, and
+ * open its results under that number. */
+static struct {
+    bool is_there;
+    dev_t device;
+    ino_t number;
+} standard_error;
+
+static __attribute__((constructor)) void remember_standard_error(void)
 {
     int saved = errno;
-    va_list arguments;
-    va_start(arguments, format);
+    struct stat st;
+    standard_error.is_there = fstat(STDERR_FILENO, &st) == 0;
+    if (standard_error.is_there) {
+        standard_error.device = st.st_dev;
+        standard_error.number = st.st_ino;
+    }
+    errno = saved;
+}
+
+static bool is_standard_error(int fd)
+{
+    struct stat st;
+    return standard_error.is_there && fstat(fd, &st) == 0 && st.st_dev == standard_error.device &&
+           st.st_ino == standard_error.number;
+}
+
+struct saying {
+    const char *format;
+    va_list *arguments;
+};
+
+static void say_aside(void *context)
+{
+    const struct saying *saying = context;
     char line[5000] = "whywait: ";
     size_t n = strlen(line);
-    int more = vsnprintf(line + n, sizeof line - n - 1, format, arguments);
+    int more = vsnprintf(line + n, sizeof line - n - 1, saying->format, *saying->arguments);
     if (more > 0)
         n += (size_t)more < sizeof line - n - 2 ? (size_t)more : sizeof line - n - 2;
     for (size_t i = 0; i < n; i++) /* names may hold what a terminal obeys */
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
             line[i] = '?';
     line[n++] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, line, n);
-    (void)ignored;
+    if (is_standard_error(STDERR_FILENO))
+        (void)!write(STDERR_FILENO, line, n);
+}
+
+void say(const char *format, ...)
+{
+    int saved = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    aside_run(say_aside, &(struct saying){format, &arguments});
     va_end(arguments);
     errno = saved;
 }

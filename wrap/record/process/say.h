@@ -4,7 +4,8 @@
 #include "wrap/launcher.h"
 #include <stdbool.h>
 
-/* "whywait: ..." and a new line, in one write. */
+/* "whywait: ..." and a new line, in one write, to the file that was standard error when the process began; to none
+ * where descriptor 2 is another one by now. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*

@@ -3,6 +3,7 @@
  * The slow half of stacks.h: walk, cut off what lies outside main, find or give a number, remember.
  */
 #include "wrap/record/stack/stacks.h"
+#include "wrap/record/process/aside.h"
 #include "wrap/record/stack/cfi.h"
 #include <elf.h>
 #include <errno.h>
@@ -163,12 +164,10 @@ uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const str
     return entry->id;
 }
 
-/* Starts in this library, so that the registers which the wrapper saved are known in the caller. */
-static __attribute__((noinline)) void walk_from_wrapper(struct stack_walk *walk, const struct stack_bounds *bounds,
-                                                        uint64_t ra, uint64_t fa)
+/* From a frame in this library, so that the registers which the wrapper saved are known in the caller. */
+static void walk_from_wrapper(struct stack_walk *walk, struct unwind_frame frame, const struct stack_bounds *bounds,
+                              uint64_t ra, uint64_t fa)
 {
-    struct unwind_frame frame = {0};
-    unwind_here(&frame);
     uint64_t sp = frame.reg[UNWIND_SP], slot;
     struct unwind_stack stack = {.low = sp, .high = bounds->high, .bytes = (const unsigned char *)(uintptr_t)sp};
     for (unsigned i = 0; i < SELF_FRAMES; i++)
@@ -230,27 +229,49 @@ static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, 
     atomic_store_explicit(&table->last, entry, memory_order_release);
 }
 
-uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
-                          const void *return_address, const void *frame_address)
+struct slow_find {
+    struct stack_table *table;
+    struct spool *spool;
+    const struct stack_bounds *bounds;
+    uint64_t ra, fa;
+    struct unwind_frame here;
+    uint32_t id;
+};
+
+static void find_aside(void *context)
 {
-    uint64_t ra = (uint64_t)(uintptr_t)return_address, fa = (uint64_t)(uintptr_t)frame_address;
-    struct stack_walk walk = {.n = 1, .address = {ra}, .slot = {fa + 8}};
-    int saved = errno;
+    struct slow_find *find = context;
+    struct stack_walk walk = {.n = 1, .address = {find->ra}, .slot = {find->fa + 8}};
     /* A stack of the program's own making (a fibre) has unknown bounds, and may be gone when its address comes again.
      */
-    bool own = fa >= bounds->low && fa < bounds->high;
+    bool own = find->fa >= find->bounds->low && find->fa < find->bounds->high;
     if (own)
-        walk_from_wrapper(&walk, bounds, ra, fa);
+        walk_from_wrapper(&walk, find->here, find->bounds, find->ra, find->fa);
     else
         walk.flags = WW_STACK_CUT;
-    uint32_t id = stacks_intern(table, spool, &walk);
-    atomic_store_explicit(&table->last, NULL, memory_order_relaxed);
+    find->id = stacks_intern(find->table, find->spool, &walk);
+    atomic_store_explicit(&find->table->last, NULL, memory_order_relaxed);
     /* A signal frame keeps its address elsewhere: such stacks are walked each time. */
-    bool has_places = own && id != 0;
+    bool has_places = own && find->id != 0;
     for (unsigned i = 0; i < walk.n; i++)
         has_places &= walk.slot[i] != 0;
     if (has_places)
-        remember_place(table, ra, fa, id, &walk);
+        remember_place(find->table, find->ra, find->fa, find->id, &walk);
+}
+
+/* Noinline: the walk begins in this frame, which stays while another stack does it. */
+__attribute__((noinline)) uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool,
+                                                    const struct stack_bounds *bounds, const void *return_address,
+                                                    const void *frame_address)
+{
+    int saved = errno;
+    struct slow_find find = {.table = table,
+                             .spool = spool,
+                             .bounds = bounds,
+                             .ra = (uint64_t)(uintptr_t)return_address,
+                             .fa = (uint64_t)(uintptr_t)frame_address};
+    unwind_here(&find.here);
+    aside_run(find_aside, &find);
     errno = saved;
-    return id;
+    return find.id;
 }

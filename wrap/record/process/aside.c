@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One stack is kept. A thread that finds it taken, also by itself, makes one for once: nobody waits for anybody.
+ */
+#include "wrap/record/process/aside.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+enum { STACK_BYTES = 256 << 10 };
+
+/* Calls work(context) with the stack pointer at `top`. Debuggers and samplers find the way back by the frame pointer.
+ */
+void aside_call(void (*work)(void *context), void *context, char *top) __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+        ".globl aside_call\n"
+        ".hidden aside_call\n"
+        ".type aside_call, @function\n"
+        "aside_call:\n"
+        "    .cfi_startproc\n"
+        "    pushq %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    .cfi_offset %rbp, -16\n"
+        "    movq %rsp, %rbp\n"
+        "    .cfi_def_cfa_register %rbp\n"
+        "    movq %rdx, %rsp\n"
+        "    movq %rdi, %rax\n"
+        "    movq %rsi, %rdi\n"
+        "    call *%rax\n"
+        "    leave\n"
+        "    .cfi_def_cfa %rsp, 8\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size aside_call, . - aside_call\n"
+        ".popsection\n");
+
+static _Atomic(void *) kept;
+
+void aside_run(void (*work)(void *context), void *context)
+{
+    int saved = errno;
+    char *stack = atomic_exchange(&kept, NULL);
+    if (!stack)
+        stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED) {
+        errno = saved;
+        work(context);
+        return;
+    }
+    errno = saved;
+    aside_call(work, context, stack + STACK_BYTES);
+    saved = errno;
+    stack = atomic_exchange(&kept, stack);
+    if (stack)
+        munmap(stack, STACK_BYTES);
+    errno = saved;
+}
