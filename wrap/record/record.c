@@ -6,7 +6,8 @@
  * MPI and not as time of the program's loops.
  *
  * Depth counts nested calls, of which only the outermost is recorded. A call left by longjmp or by an exception never
- * reaches record_leave; it is recognised by a later call from no further in on the same stack.
+ * reaches record_leave. A jump ends the call (record_jumps_to). After an exception the next call finds that the frame
+ * of the call under way is no longer on its stack.
  *
  * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. The
  * clock is read at its begin as well, since one reading could not tell time in the poll from time between two polls,
@@ -40,12 +41,10 @@ enum {
     /* Work in one record: who polls for hours between pieces of it shall not fill the disk. */
     POLL_WORK_TOLD_NS = 1000000,
     POLL_WORK_LEAST = 10, /* it is told where it is more than the part of so many of the time */
-    /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between the two polls, and
-     * polls again before that. Setting a timer alone takes 50 us in a virtual machine after work that empties caches.
-     */
+    /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between the two polls.
+     * Setting a timer alone takes 50 us in a virtual machine after work that empties caches. */
     POLL_NAP_MIN_NS = 50000,
     POLL_NAP_CPU_NS = 100000,
-    POLL_NAP_MAX_NS = 100000000,
 };
 enum { CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
 
@@ -54,32 +53,96 @@ struct record_windows record_windows;
 void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
 void (*record_at_callback)(void);
 
-/* Is `thread` really inside another call? */
-static bool is_nested(struct recorder_thread *thread, const void *frame_address)
+static inline void call_ends(struct recorder_thread *thread, const struct ww_call *call);
+
+static const uint8_t classes[] = {
+    WW_LOCAL,
+#define WW_MPI(name, class, coll) class,
+#include "wrap/mpi_calls.def"
+#undef WW_MPI
+};
+
+static void count_unrecorded(void)
 {
-    /* A nested call's wrapper lies further in than the wrapper that it is nested in. */
-    bool left_without_leave = frame_address >= thread->outer_frame &&
-                              (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
-    if (!spool_is_open(&thread->events)) {
-        if (thread->depth == 2 && atomic_load_explicit(&recorder.recording, memory_order_relaxed))
-            atomic_fetch_add_explicit(&recorder.n_unrecorded, 1, memory_order_relaxed);
-        return true;
-    }
-    if (!left_without_leave)
-        return true;
-    struct ww_call *call = (struct ww_call *)(void *)thread->events.last_call;
-    if (call && call->leave_ns == 0) { /* when it was left is not known: it ends with its beginning, and it failed */
-        call->leave_ns = call->enter_ns;
-        call->flags |= WW_F_ERROR;
-    }
-    thread->depth = 1;
-    fortran_depth = 0;
-    atomic_store_explicit(&thread->callback_ns, 0, memory_order_relaxed);
-    return false;
+    atomic_fetch_add_explicit(&recorder.n_unrecorded, 1, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) struct recorder_thread *enter_slow(struct recorder_thread *thread,
-                                                                    const void *frame_address)
+/* The call under way was left without record_leave, at left_ns. */
+static void end_left(struct recorder_thread *thread, uint64_t left_ns)
+{
+    struct ww_call *call = (struct ww_call *)(void *)thread->events.last_call;
+    if (call && call->leave_ns == 0) {
+        call->leave_ns = left_ns > call->enter_ns ? left_ns : call->enter_ns;
+        call->flags |= WW_F_ERROR;
+        call_ends(thread, call);
+    }
+    atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread->callback_ns, 0, memory_order_relaxed);
+    thread->depth = 0;
+    fortran_depth = 0;
+}
+
+static bool is_on_stack(const struct recorder_thread *thread, const void *frame_address)
+{
+    return (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
+}
+
+/* Is the wrapper of the call under way still on the stack? */
+static enum stack_answer nesting_of(struct recorder_thread *thread, const void *return_address,
+                                    const void *frame_address)
+{
+    bool is_own = is_on_stack(thread, frame_address), was_own = is_on_stack(thread, thread->outer_frame);
+    if (!is_own)
+        return was_own ? STACK_IS_WITHIN : STACK_IS_UNKNOWN;
+    if (!was_own || frame_address >= thread->outer_frame)
+        return STACK_IS_NOT_WITHIN;
+    return stacks_is_within(&thread->stacks, &thread->events, &thread->bounds, return_address, frame_address,
+                            thread->outer_return_address, thread->outer_frame);
+}
+
+/* Such a call of a callback has its other side in a record of another process. */
+static bool belongs_with_others(uint16_t call_id)
+{
+    uint8_t class = classes[call_id];
+    return class >= WW_SEND && class <= WW_COLL_INIT && class != WW_REQUEST_FREE;
+}
+
+/* Is `thread` really inside another call? A call that is not recorded though it should be is counted. */
+static bool is_nested(struct recorder_thread *thread, uint16_t call_id, const void *return_address,
+                      const void *frame_address)
+{
+    if (!spool_is_open(&thread->events)) {
+        if (thread->depth == 2 && atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+            count_unrecorded();
+        return true;
+    }
+    uint64_t callback_ns = atomic_load_explicit(&thread->callback_ns, memory_order_relaxed);
+    enum stack_answer nesting = nesting_of(thread, return_address, frame_address);
+    if (nesting == STACK_IS_NOT_WITHIN) {
+        /* Left by an exception, which a callback may have thrown. Nothing else tells when. */
+        end_left(thread, callback_ns);
+        thread->depth = 1;
+        return false;
+    }
+    bool is_recording = atomic_load_explicit(&recorder.recording, memory_order_relaxed);
+    if (is_recording && (nesting == STACK_IS_UNKNOWN || (callback_ns && belongs_with_others(call_id))))
+        count_unrecorded();
+    return true;
+}
+
+void record_jumps_to(uint64_t stack_pointer)
+{
+    struct recorder_thread *thread = recorder_self;
+    uint64_t frame = thread ? (uint64_t)(uintptr_t)thread->outer_frame : 0;
+    if (!thread || !thread->depth || !spool_is_open(&thread->events) || !is_on_stack(thread, thread->outer_frame) ||
+        stack_pointer <= frame || stack_pointer > thread->bounds.high)
+        return;
+    uint64_t callback_ns = atomic_load_explicit(&thread->callback_ns, memory_order_relaxed);
+    end_left(thread, callback_ns ? callback_ns : recorder_now_ns());
+}
+
+static __attribute__((noinline)) struct recorder_thread *
+enter_slow(struct recorder_thread *thread, uint16_t call_id, const void *return_address, const void *frame_address)
 {
     if (!thread) {
         if (!atomic_load_explicit(&recorder.recording, memory_order_relaxed))
@@ -87,24 +150,25 @@ static __attribute__((noinline)) struct recorder_thread *enter_slow(struct recor
         thread = threads_enter();
         if (thread && !thread->depth++)
             return thread;
-        atomic_fetch_add_explicit(&recorder.n_unrecorded, 1, memory_order_relaxed);
+        count_unrecorded();
         return NULL;
     }
-    return thread->depth > 1 && is_nested(thread, frame_address) ? NULL : thread;
+    return thread->depth > 1 && is_nested(thread, call_id, return_address, frame_address) ? NULL : thread;
 }
 
 /* The thread, when this call is to be recorded. Raises depth in any case. */
-static inline struct recorder_thread *begin(const void *frame_address)
+static inline struct recorder_thread *begin(uint16_t call_id, const void *return_address, const void *frame_address)
 {
     struct recorder_thread *thread = recorder_self;
     if (__builtin_expect(!thread || thread->depth++, 0)) {
-        thread = enter_slow(thread, frame_address);
+        thread = enter_slow(thread, call_id, return_address, frame_address);
         if (!thread)
             return NULL;
     }
     if (__builtin_expect(!atomic_load_explicit(&recorder.recording, memory_order_relaxed), 0))
         return NULL;
     thread->outer_frame = frame_address;
+    thread->outer_return_address = return_address;
     return thread;
 }
 
@@ -250,7 +314,7 @@ static __attribute__((noinline)) struct ww_call *enter_windowed(struct recorder_
 
 struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address)
 {
-    struct recorder_thread *thread = begin(frame_address);
+    struct recorder_thread *thread = begin(call_id, return_address, frame_address);
     if (!thread)
         return NULL;
     if (__builtin_expect(recorder.is_windowed, 0))
@@ -276,13 +340,6 @@ static inline void call_ends(struct recorder_thread *thread, const struct ww_cal
     }
     tell_interval(thread, call->enter_ns, call->leave_ns);
 }
-
-static const uint8_t classes[] = {
-    WW_LOCAL,
-#define WW_MPI(name, class, coll) class,
-#include "wrap/mpi_calls.def"
-#undef WW_MPI
-};
 
 /* A ring may lose the call that made a persistent request long before the calls that start it, and it may have been
  * made between two windows. */
@@ -410,10 +467,11 @@ static uint64_t awake_since_poll_ns(const struct recorder_thread *thread)
  * was off the CPU had to do without it. */
 static bool note_nap(struct recorder_thread *thread, uint64_t gap_ns, uint64_t now_ns)
 {
-    if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || is_at_work(thread, thread->poll->leave_ns))
+    if (gap_ns < POLL_NAP_MIN_NS || is_at_work(thread, thread->poll->leave_ns))
         return false;
     uint64_t awake_ns = awake_since_poll_ns(thread);
-    if (awake_ns >= POLL_NAP_CPU_NS || awake_ns >= gap_ns / 2)
+    bool is_short = awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
+    if (!is_short && awake_ns > gap_ns / POLL_WORK_LEAST)
         return false;
     memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
     thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
@@ -516,7 +574,7 @@ static __attribute__((noinline)) struct ww_call *poll_windowed(struct recorder_t
 
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address)
 {
-    struct recorder_thread *thread = begin(frame_address);
+    struct recorder_thread *thread = begin(call_id, return_address, frame_address);
     if (!thread)
         return (struct record_poll){NULL};
     if (__builtin_expect(recorder.is_windowed, 0))

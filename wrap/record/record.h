@@ -18,7 +18,7 @@
  *  2. errno is what the program left or MPI set.
  *  3. A call made while another is being recorded on the same thread (an MPI library that calls itself, a Fortran
  * binding that calls the C one, a user's callback) is not recorded: record_enter returns NULL and every other function
- * accepts NULL.
+ * accepts NULL. It counts as lost where it communicates on behalf of the program.
  *  4. Any internal failure ends in recorder_give_up (life/life.h): one line on stderr, recording off, the program runs
  * on.
  */
@@ -51,6 +51,9 @@ extern struct record_windows {
 void record_mark(uint64_t time_ns);
 /* Completes it. mpi_error != 0 sets WW_F_ERROR. */
 void record_leave(struct ww_call *call, int mpi_error);
+/* The calling thread jumps to where its stack pointer was this: that ends a call whose wrapper lies below.
+ * Signal-safe. */
+void record_jumps_to(uint64_t stack_pointer);
 
 /* A failing poll (Test*, Iprobe, ... whose flag is false): folds it into the open polling interval of this thread when
  * call id and return address are the same, or those of polls that fail by turns with it, and no other call came

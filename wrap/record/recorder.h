@@ -63,7 +63,7 @@ struct recorder_thread {
     unsigned depth;
     _Atomic bool needs_accounts;     /* switches may be lost, or are not recorded: the helper says so */
     bool told_full, samples_refused; /* the helper's */
-    const void *outer_frame;
+    const void *outer_frame, *outer_return_address;
     struct ww_call *poll; /* open polling interval */
     const void *poll_return_address;
     uint64_t poll_enter_ns;
@@ -152,7 +152,7 @@ struct recorder_process {
     _Atomic(struct recorder_thread *) threads;
     /* Of threads that have exited. */
     _Atomic uint64_t past_calls, past_polls, past_dropped;
-    _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file */
+    _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file, and in callbacks */
     _Atomic uint64_t threads_ns;        /* on a CPU, that threads took to begin and end here */
     _Atomic int32_t n_files;            /* thread numbers given out */
     _Atomic uint32_t n_threads_begun;   /* by the program, while recording */

@@ -7,7 +7,8 @@
  * have a section of their own (workers_is_start).
  *
  * Where the program jumps out of functions: the frames that end there are noted (counters.h), then the jump is made.
- * Where to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process.
+ * Where to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process. A call
+ * of MPI that is jumped out of ends.
  *
  * Where the program offers its CPU: that is noted for its polls (record.c).
  *
@@ -199,6 +200,7 @@ typedef void jump(struct __jmp_buf_tag *env, int value);
     {                                                                                                                  \
         struct unwind_frame here = {0};                                                                                \
         unwind_here(&here);                                                                                            \
+        record_jumps_to(saved_stack_pointer(env));                                                                     \
         note(env, &here);                                                                                              \
         jump *next = (jump *)next_function(&next_##name, #name);                                                       \
         if (next)                                                                                                      \

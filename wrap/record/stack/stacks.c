@@ -202,11 +202,12 @@ void stacks_tell_known(struct stack_table *table, struct unwind_known *known)
     known->n = 0;
     if (!entry)
         return;
+    uint32_t n = entry->n;
     uint64_t slot = word_now(&entry->key[1]) + sizeof entry->key[1], last = 0;
     size_t room = (size_t)(table->memory.at + table->memory.bytes - (const char *)entry->word);
     for (uint32_t i = 0; slot > last && known->n < UNWIND_MAX_FRAMES; i++) {
         known->slot[known->n++] = last = slot;
-        if (i >= *(const volatile uint32_t *)&entry->n || (i + 1) * sizeof entry->word[0] > room)
+        if (i >= n || (i + 1) * sizeof entry->word[0] > room)
             return;
         slot = word_now(&entry->word[i].place);
     }
@@ -220,6 +221,7 @@ static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, 
     entry->key[0] = ra;
     entry->key[1] = fa;
     entry->id = id;
+    entry->is_whole = !(walk->flags & WW_STACK_CUT);
     for (unsigned i = 1; i < walk->n; i++) {
         entry->word[i - 1].place = walk->slot[i];
         entry->word[i - 1].value = walk->address[i];
@@ -274,4 +276,29 @@ __attribute__((noinline)) uint32_t stacks_find_slow(struct stack_table *table, s
     aside_run(find_aside, &find);
     errno = saved;
     return find.id;
+}
+
+/* Places rise from the inside out. */
+static enum stack_answer find_frame(const struct stack_entry *entry, uint64_t return_address, uint64_t slot)
+{
+    for (uint32_t i = 0; entry && i < entry->n; i++)
+        if (entry->word[i].place >= slot)
+            return entry->word[i].place == slot && entry->word[i].value == return_address ? STACK_IS_WITHIN
+                                                                                          : STACK_IS_NOT_WITHIN;
+    return entry && entry->is_whole ? STACK_IS_NOT_WITHIN : STACK_IS_UNKNOWN;
+}
+
+enum stack_answer stacks_is_within(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                                   const void *return_address, const void *frame_address,
+                                   const void *outer_return_address, const void *outer_frame_address)
+{
+    struct stack_entry *outer = atomic_load_explicit(&table->last, memory_order_relaxed);
+    uint64_t outer_ra = (uint64_t)(uintptr_t)outer_return_address, outer_fa = (uint64_t)(uintptr_t)outer_frame_address;
+    stacks_find(table, spool, bounds, return_address, frame_address);
+    enum stack_answer answer =
+        find_frame(atomic_load_explicit(&table->last, memory_order_relaxed), outer_ra, outer_fa + sizeof outer_fa);
+    /* Of the two calls the outer one is under way. The table may have started afresh meanwhile. */
+    bool is_there = outer && outer->key[0] == outer_ra && outer->key[1] == outer_fa;
+    atomic_store_explicit(&table->last, is_there ? outer : NULL, memory_order_release);
+    return answer;
 }
