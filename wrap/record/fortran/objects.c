@@ -22,15 +22,27 @@ void f_idup_end(struct fortran *f)
     comm_made(f->call, f_comm(f, 0), made_by(f), true);
 }
 
-/* user_fn, commute, op */
-void f_op_begin(struct fortran *f)
+/* Argument i is a function of the program's. */
+static void take_function(struct fortran *f, int i)
 {
     union {
         void *argument;
-        callback_reduce *function;
-    } given = {.argument = f->a[0]};
-    given.function = callback_of_reduction(given.function);
-    f->a[0] = given.argument;
+        callback_function *function;
+    } given = {.argument = f->a[i]};
+    given.function = callback_of(given.function);
+    f->a[i] = given.argument;
+}
+
+/* Of a reduction or an error handler: function, ... */
+void f_function_begin(struct fortran *f)
+{
+    take_function(f, 0);
+}
+
+/* copy_fn (which has seven parameters), delete_fn, ... */
+void f_keyval_begin(struct fortran *f)
+{
+    take_function(f, 1);
 }
 
 /* ..., root, comm, intercomm, errcodes */

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #include "wrap/record/mpi/callback.h"
 #include <stdatomic.h>
 
-static _Atomic(callback_reduce *) reductions[CALLBACK_MOST];
+static _Atomic(callback_function *) functions[CALLBACK_MOST];
 
-static RECORD_CALLBACK void reduce(unsigned number, void *in, void *in_out, void *length, void *type)
+static RECORD_CALLBACK uintptr_t pass_on(unsigned number, CALLBACK_WORDS)
 {
     record_callback_begin();
-    atomic_load_explicit(&reductions[number], memory_order_relaxed)(in, in_out, length, type);
+    uintptr_t result = atomic_load_explicit(&functions[number], memory_order_relaxed)(a, b, c, d, e, f);
     record_callback_end();
+    return result;
 }
 
-#define REDUCE(n)                                                                                                      \
-    static void reduce_##n(void *in, void *in_out, void *length, void *type)                                           \
+#define CALL(n)                                                                                                        \
+    static uintptr_t call_##n(CALLBACK_WORDS)                                                                          \
     {                                                                                                                  \
-        reduce(0x##n, in, in_out, length, type);                                                                       \
+        return pass_on(0x##n, a, b, c, d, e, f);                                                                       \
     }
-#define NAME(n) reduce_##n,
+#define NAME(n) call_##n,
 #define SIXTEEN(X, n)                                                                                                  \
     X(n##0)                                                                                                            \
     X(n##1)                                                                                                            \
@@ -38,38 +40,65 @@ static RECORD_CALLBACK void reduce(unsigned number, void *in, void *in_out, void
     SIXTEEN(X, d)                                                                                                      \
     SIXTEEN(X, e)                                                                                                      \
     SIXTEEN(X, f)
-ALL(REDUCE)
-static callback_reduce *const ours[] = {ALL(NAME)};
+ALL(CALL)
+static callback_function *const ours[] = {ALL(NAME)};
 _Static_assert(sizeof ours / sizeof *ours == CALLBACK_MOST, "one for each");
 
-callback_reduce *callback_of_reduction(callback_reduce *function)
+callback_function *callback_of(callback_function *function)
 {
     for (unsigned i = 0; function && i < CALLBACK_MOST; i++) {
-        callback_reduce *known = NULL;
-        if (atomic_compare_exchange_strong(&reductions[i], &known, function) || known == function)
+        callback_function *known = NULL;
+        if (atomic_compare_exchange_strong(&functions[i], &known, function) || known == function)
             return ours[i];
     }
     return function;
 }
 
-MPI_ENTRY(Op_create, (MPI_User_function * user_fn, int commute, MPI_Op *op))
-{
-    struct ww_call *call = record_enter(WW_ID_Op_create, RECORD_HERE);
-    callback_reduce *function = (callback_reduce *)(void *)user_fn;
-    int err =
-        NEXT(Op_create)((MPI_User_function *)(void *)(call ? callback_of_reduction(function) : function), commute, op);
-    record_leave(call, err);
-    return err;
-}
+/* Of a function given to a recorded call. */
+#define OURS(function)                                                                                                 \
+    ((__typeof__(function))(void *)(call ? callback_of((callback_function *)(void *)(function))                        \
+                                         : (callback_function *)(void *)(function)))
+/* GIVES(name, (parameters), (arguments)): a call that gives MPI functions of the program. */
+#define GIVES(name, parameters, arguments)                                                                             \
+    MPI_ENTRY(name, parameters)                                                                                        \
+    {                                                                                                                  \
+        struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
+        int err = NEXT(name) arguments;                                                                                \
+        record_leave(call, err);                                                                                       \
+        return err;                                                                                                    \
+    }
 
+GIVES(Op_create, (MPI_User_function * user_fn, int commute, MPI_Op *op), (OURS(user_fn), commute, op))
+GIVES(Comm_create_keyval,
+      (MPI_Comm_copy_attr_function * copy_fn, MPI_Comm_delete_attr_function *delete_fn, int *keyval, void *extra_state),
+      (OURS(copy_fn), OURS(delete_fn), keyval, extra_state))
+GIVES(Type_create_keyval,
+      (MPI_Type_copy_attr_function * copy_fn, MPI_Type_delete_attr_function *delete_fn, int *keyval, void *extra_state),
+      (OURS(copy_fn), OURS(delete_fn), keyval, extra_state))
+GIVES(Win_create_keyval,
+      (MPI_Win_copy_attr_function * copy_fn, MPI_Win_delete_attr_function *delete_fn, int *keyval, void *extra_state),
+      (OURS(copy_fn), OURS(delete_fn), keyval, extra_state))
+GIVES(Keyval_create, (MPI_Copy_function * copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state),
+      (OURS(copy_fn), OURS(delete_fn), keyval, extra_state))
+GIVES(Comm_create_errhandler, (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler),
+      (OURS(function), errhandler))
+GIVES(File_create_errhandler, (MPI_File_errhandler_function * function, MPI_Errhandler *errhandler),
+      (OURS(function), errhandler))
+GIVES(Win_create_errhandler, (MPI_Win_errhandler_function * function, MPI_Errhandler *errhandler),
+      (OURS(function), errhandler))
+GIVES(Grequest_start,
+      (MPI_Grequest_query_function * query_fn, MPI_Grequest_free_function *free_fn,
+       MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request),
+      (OURS(query_fn), OURS(free_fn), OURS(cancel_fn), extra_state, request))
 #if MPI_HAS_4
-MPI_ENTRY(Op_create_c, (MPI_User_function_c * user_fn, int commute, MPI_Op *op))
-{
-    struct ww_call *call = record_enter(WW_ID_Op_create_c, RECORD_HERE);
-    callback_reduce *function = (callback_reduce *)(void *)user_fn;
-    int err = NEXT(Op_create_c)((MPI_User_function_c *)(void *)(call ? callback_of_reduction(function) : function),
-                                commute, op);
-    record_leave(call, err);
-    return err;
-}
+GIVES(Op_create_c, (MPI_User_function_c * user_fn, int commute, MPI_Op *op), (OURS(user_fn), commute, op))
+GIVES(Session_create_errhandler, (MPI_Session_errhandler_function * function, MPI_Errhandler *errhandler),
+      (OURS(function), errhandler))
 #endif
+
+/* MPI 3.0 removed it; Open MPI's library still has it, but its mpi.h refuses the name. */
+#ifdef OPEN_MPI
+int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler);
+#endif
+GIVES(Errhandler_create, (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler),
+      (OURS(function), errhandler))

@@ -2,7 +2,8 @@
 /*
  * Calls of which enter and leave are recorded and nothing else, because they neither communicate nor wait: on
  * attributes, groups, types, info objects, errors, and what MPI 3.0 removed. Open MPI's library still has the latter,
- * for programs compiled against older headers, but its mpi.h refuses their names; so they are declared here.
+ * for programs compiled against older headers, but its mpi.h refuses their names; so they are declared here. Calls that
+ * give MPI a function of the program are in callback.c.
  */
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #include "wrap/record/pmpi/next.h"
@@ -32,12 +33,6 @@ LOCAL(Cartdim_get, (MPI_Comm comm, int *ndims), (comm, ndims))
 LOCAL(Close_port, (const char *port_name), (port_name))
 LOCAL(Comm_call_errhandler, (MPI_Comm comm, int errorcode), (comm, errorcode))
 LOCAL(Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result), (comm1, comm2, result))
-LOCAL(Comm_create_errhandler, (MPI_Comm_errhandler_function * comm_errhandler_fn, MPI_Errhandler *errhandler),
-      (comm_errhandler_fn, errhandler))
-LOCAL(Comm_create_keyval,
-      (MPI_Comm_copy_attr_function * comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn,
-       int *comm_keyval, void *extra_state),
-      (comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state))
 LOCAL(Comm_delete_attr, (MPI_Comm comm, int comm_keyval), (comm, comm_keyval))
 LOCAL(Comm_free_keyval, (int *comm_keyval), (comm_keyval))
 LOCAL(Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag),
@@ -83,8 +78,6 @@ LOCAL(Group_size, (MPI_Group group, int *size), (group, size))
 LOCAL(Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]),
       (group1, n, ranks1, group2, ranks2))
 LOCAL(Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup), (group1, group2, newgroup))
-LOCAL(Keyval_create, (MPI_Copy_function * copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state),
-      (copy_fn, delete_fn, keyval, extra_state))
 LOCAL(Keyval_free, (int *keyval), (keyval))
 LOCAL(Lookup_name, (const char *service_name, MPI_Info info, char *port_name), (service_name, info, port_name))
 LOCAL(Open_port, (MPI_Info info, char *port_name), (info, port_name))
@@ -92,8 +85,6 @@ LOCAL(Publish_name, (const char *service_name, MPI_Info info, const char *port_n
 LOCAL(Topo_test, (MPI_Comm comm, int *status), (comm, status))
 LOCAL(Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name), (service_name, info, port_name))
 LOCAL(File_call_errhandler, (MPI_File fh, int errorcode), (fh, errorcode))
-LOCAL(File_create_errhandler, (MPI_File_errhandler_function * file_errhandler_fn, MPI_Errhandler *errhandler),
-      (file_errhandler_fn, errhandler))
 LOCAL(File_get_amode, (MPI_File fh, int *amode), (fh, amode))
 LOCAL(File_get_atomicity, (MPI_File fh, int *flag), (fh, flag))
 LOCAL(File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp), (fh, offset, disp))
@@ -108,12 +99,6 @@ LOCAL(File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler), (file, er
 LOCAL(File_set_info, (MPI_File fh, MPI_Info info), (fh, info))
 LOCAL(Win_attach, (MPI_Win win, void *base, MPI_Aint size), (win, base, size))
 LOCAL(Win_call_errhandler, (MPI_Win win, int errorcode), (win, errorcode))
-LOCAL(Win_create_errhandler, (MPI_Win_errhandler_function * win_errhandler_fn, MPI_Errhandler *errhandler),
-      (win_errhandler_fn, errhandler))
-LOCAL(Win_create_keyval,
-      (MPI_Win_copy_attr_function * win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
-       void *extra_state),
-      (win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state))
 LOCAL(Win_delete_attr, (MPI_Win win, int win_keyval), (win, win_keyval))
 LOCAL(Win_detach, (MPI_Win win, const void *base), (win, base))
 LOCAL(Win_free_keyval, (int *win_keyval), (win_keyval))
@@ -186,10 +171,6 @@ LOCAL(Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Dat
 LOCAL(Type_create_indexed_block,
       (int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype),
       (count, blocklength, array_of_displacements, oldtype, newtype))
-LOCAL(Type_create_keyval,
-      (MPI_Type_copy_attr_function * type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn,
-       int *type_keyval, void *extra_state),
-      (type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state))
 LOCAL(Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype),
       (oldtype, lb, extent, newtype))
 LOCAL(Type_create_struct,
@@ -338,10 +319,6 @@ LOCAL(Get_library_version, (char *version, int *resultlen), (version, resultlen)
 LOCAL(Get_processor_name, (char *name, int *resultlen), (name, resultlen))
 LOCAL(Get_version, (int *version, int *subversion), (version, subversion))
 LOCAL(Grequest_complete, (MPI_Request request), (request))
-LOCAL(Grequest_start,
-      (MPI_Grequest_query_function * query_fn, MPI_Grequest_free_function *free_fn,
-       MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request),
-      (query_fn, free_fn, cancel_fn, extra_state, request))
 LOCAL(Info_create, (MPI_Info * info), (info))
 LOCAL(Info_delete, (MPI_Info info, const char *key), (info, key))
 LOCAL(Info_dup, (MPI_Info info, MPI_Info *newinfo), (info, newinfo))
@@ -363,8 +340,6 @@ LOCAL(Info_create_env, (int argc, char *argv[], MPI_Info *info), (argc, argv, in
 LOCAL(Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag),
       (info, key, buflen, value, flag))
 LOCAL(Session_call_errhandler, (MPI_Session session, int errorcode), (session, errorcode))
-LOCAL(Session_create_errhandler, (MPI_Session_errhandler_function * session_errhandler_fn, MPI_Errhandler *errhandler),
-      (session_errhandler_fn, errhandler))
 LOCAL(Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler), (session, errhandler))
 LOCAL(Session_get_info, (MPI_Session session, MPI_Info *info_used), (session, info_used))
 LOCAL(Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name),
@@ -394,7 +369,6 @@ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
                     MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
-int MPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
 int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
 int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
 #endif
@@ -413,7 +387,5 @@ LOCAL(Type_struct,
        MPI_Datatype *newtype),
       (count, array_of_blocklengths, array_of_displacements, array_of_types, newtype))
 LOCAL(Type_ub, (MPI_Datatype datatype, MPI_Aint *displacement), (datatype, displacement))
-LOCAL(Errhandler_create, (MPI_Comm_errhandler_function * comm_errhandler_fn, MPI_Errhandler *errhandler),
-      (comm_errhandler_fn, errhandler))
 LOCAL(Errhandler_get, (MPI_Comm comm, MPI_Errhandler *errhandler), (comm, errhandler))
 LOCAL(Errhandler_set, (MPI_Comm comm, MPI_Errhandler errhandler), (comm, errhandler))
