@@ -2,6 +2,10 @@
 /*
  * MPI_Init to MPI_Finalize: recording begins when MPI is ready and ends just before it goes. Sessions come and go any
  * number of times; what they mean to a program without MPI_Init is in init.h.
+ *
+ * MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the newest first. Programs hang their last work on them
+ * (HDF5 writes its files then), and may call MPI in it. So the recorder sets an attribute of its own as soon as it can:
+ * when that is deleted, the work is done, MPI still works, and recording ends.
  */
 #include "wrap/record/mpi/init.h"
 #include "wrap/record/count/workers.h"
@@ -46,6 +50,55 @@ void mpi_begins(void)
     workers_pause();
 }
 
+/* The call of MPI_Finalize. */
+static struct {
+    uint16_t id;
+    const void *return_address, *frame_address;
+} finalize;
+static bool ends_with_self; /* recording, with the attribute of MPI_COMM_SELF */
+static bool has_ended;
+
+static int copy_nothing(MPI_Comm comm, int keyval, void *extra, void *from, void *to, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra, (void)from, (void)to;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize waits for the others, but soon nothing can be recorded any more. The barrier of our own takes that wait:
+ * whoever is late makes the others wait here as it would there. */
+static void end_recording(uint16_t id, const void *return_address, const void *frame_address)
+{
+    if (__atomic_exchange_n(&has_ended, true, __ATOMIC_ACQ_REL))
+        return;
+    struct ww_call *call = record_enter(id, return_address, frame_address);
+    if (call)
+        call->comm = 1;
+    if (recorder.started && recorder.pid == getpid())
+        world_barrier();
+    record_leave(call, MPI_SUCCESS);
+    uncovered_note();
+    finish_before_finalize();
+}
+
+static int self_ends(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    if (finalize.frame_address && !sessions_go_on())
+        end_recording(finalize.id, finalize.return_address, finalize.frame_address);
+    return MPI_SUCCESS;
+}
+
+static void end_with_self(void)
+{
+    int keyval = 0;
+    if (mpi_handles.comm_self == mpi_handles.comm_null ||
+        PMPI(Comm_create_keyval)(copy_nothing, self_ends, &keyval, NULL) != MPI_SUCCESS)
+        return;
+    ends_with_self = PMPI(Comm_set_attr)(mpi_handles.comm_self, keyval, NULL) == MPI_SUCCESS;
+    PMPI(Comm_free_keyval)(&keyval);
+}
+
 void mpi_began(uint16_t id, const void *return_address, const void *frame_address)
 {
     static int has_started;
@@ -58,6 +111,8 @@ void mpi_began(uint16_t id, const void *return_address, const void *frame_addres
         return;
     }
     life_start();
+    if (recorder.started)
+        end_with_self();
     if (!recorder_is_on())
         return;
     comms_start();
@@ -70,29 +125,23 @@ void mpi_began(uint16_t id, const void *return_address, const void *frame_addres
     record_leave(call, MPI_SUCCESS);
 }
 
-/* MPI_Finalize waits for the others, but inside it nothing can be recorded any more. The barrier of our own takes that
- * wait: whoever is late makes the others wait here as it would there. */
 void mpi_ends(uint16_t id, const void *return_address, const void *frame_address)
 {
-    static int ending;
     if (id != WW_ID_Session_finalize && sessions_go_on())
         return;
-    if (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL))
-        return;
-    struct ww_call *call = record_enter(id, return_address, frame_address);
-    if (call)
-        call->comm = 1;
-    if (recorder.started && recorder.pid == getpid())
-        world_barrier();
-    record_leave(call, MPI_SUCCESS);
-    uncovered_note();
-    finish_before_finalize();
+    if (id == WW_ID_Session_finalize || !ends_with_self)
+        end_recording(id, return_address, frame_address);
+    else if (!finalize.frame_address) { /* a binding may call the other one */
+        finalize.id = id;
+        finalize.return_address = return_address;
+        finalize.frame_address = frame_address;
+    }
 }
 
 void mpi_ended(void)
 {
     static int ended;
-    if (!sessions_go_on() && !__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
+    if (!sessions_go_on() && has_ended && !__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
         finish_after_finalize();
 }
 
