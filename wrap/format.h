@@ -157,6 +157,7 @@ enum {
     WW_F_ANY = 4,        /* MPI_ANY_SOURCE was asked for */
     WW_F_NULL = 8,       /* MPI_PROC_NULL, a null or inactive request: nothing was communicated */
     WW_F_FORTRAN = 16,   /* called through a Fortran binding */
+    WW_F_TRUNCATED = 64, /* with WW_F_ERROR: a message was received, and cut since it was too long */
     WW_F_AFTER_NAP = 32, /* with WW_F_POLL: the program slept since the polling interval before, and polls on */
     WW_F_FOUND = 64,     /* with WW_F_POLL: the last poll succeeded, and is not among n_polls */
 };

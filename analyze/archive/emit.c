@@ -118,7 +118,8 @@ static inline unsigned does_of(const struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
     unsigned does = call_does[call->call];
-    if (!call->comm || call->peer < 0 || call->flags & (WW_F_NULL | WW_F_ERROR))
+    bool failed = (call->flags & (WW_F_ERROR | WW_F_TRUNCATED)) == WW_F_ERROR;
+    if (!call->comm || call->peer < 0 || call->flags & WW_F_NULL || failed)
         does &= ~(unsigned)(EMIT_SENDS | EMIT_RECEIVES | EMIT_PROBES);
     return does | (call->request || emit->is_followed ? EMIT_HAS_MORE : 0);
 }
@@ -333,13 +334,31 @@ static void add_message(struct emitter *emitter, OTF2_AttributeList *attributes,
     OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, tag);
 }
 
+/* A receive that is freed while it is pending still receives its message, which no record will tell: the next one from
+ * there, if it asked for one source and tag. */
+static void free_request(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                         uint64_t t)
+{
+    const struct request *pending = requests_find(&emitter->requests, call->request);
+    struct request request;
+    if (pending && pending->kind == REQUEST_RECV &&
+        requests_finish(&emitter->requests, call->request, call->enter_ns, &request)) {
+        if (request.peer >= 0 && request.tag >= 0)
+            add_message(emitter, location->attributes, request.comm, request.peer, request.tag);
+        WRITE(location, MpiRequestCancelled, location->attributes, t, request.id);
+        requests_free_id(&emitter->requests, request.id);
+    }
+    requests_forget(&emitter->requests, call->request);
+}
+
 /* A persistent request was made, or a request freed. */
-static __attribute__((noinline)) void leave_request(struct emitter *emitter, const struct ww_call *call)
+static __attribute__((noinline)) void leave_request(struct emitter *emitter, struct emit_location *location,
+                                                    const struct ww_call *call, uint64_t t)
 {
     const struct call_info *info = call_info(call->call);
     struct request request = emit_request_of(call);
     if (info->class == WW_REQUEST_FREE)
-        requests_forget(&emitter->requests, call->request);
+        free_request(emitter, location, call, t);
     else if (emit_request_is_template(info))
         requests_keep(&emitter->requests, call->request, &request);
 }
@@ -371,7 +390,7 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     if (does & EMIT_HAS_MORE)
         complete_requests(emitter, location, emit, t);
     if (does & EMIT_MAKES_REQUESTS && call->request)
-        leave_request(emitter, call);
+        leave_request(emitter, location, call, t);
     uint32_t comm = does & EMIT_GATHERS ? comm_of(emitter, call) : 0;
     if (comm)
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),

@@ -42,6 +42,12 @@ void requests_start(struct requests *table, uint64_t handle, const struct reques
     *newest = entry;
 }
 
+const struct request *requests_find(const struct requests *table, uint64_t handle)
+{
+    const uint64_t *newest = map_get(&table->newest, handle);
+    return newest && *newest ? &table->entries.at[*newest - 1].request : NULL;
+}
+
 /* Takes the newest when it started before the completing call began: older ones are left over from completions that
  * nobody recorded. Otherwise the oldest. */
 bool requests_finish(struct requests *table, uint64_t handle, uint64_t enter_ns, struct request *request)

@@ -48,6 +48,8 @@ struct requests {
 uint64_t requests_new_id(struct requests *table);
 void requests_free_id(struct requests *table, uint64_t id);
 void requests_start(struct requests *table, uint64_t handle, const struct request *request);
+/* The newest pending request of this handle; NULL = there is none. Borrowed until the next call. */
+const struct request *requests_find(const struct requests *table, uint64_t handle);
 /* The request that completed in a call entered at enter_ns; false when none of this handle is pending. */
 bool requests_finish(struct requests *table, uint64_t handle, uint64_t enter_ns, struct request *request);
 /* A persistent request was made: what MPI_Start will start. */

@@ -363,7 +363,10 @@ CALLBACK(on_irecv_request, uint64_t request)
 CALLBACK(on_cancelled, uint64_t request)
 {
     BEGIN;
-    append_event(location, time, EV_CANCELLED)->request = request;
+    bool is_freed =
+        location->archive->trace->is_ours && OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_PEER);
+    (is_freed ? append_awaited(location, time, EV_CANCELLED, attributes) : append_event(location, time, EV_CANCELLED))
+        ->request = request;
     return OK;
 }
 

@@ -98,7 +98,7 @@ enum event_kind {
     EV_ISEND_DONE, /* request */
     EV_IRECV,      /* receive posted: request */
     EV_IRECV_DONE, /* peer, comm, tag, bytes, request */
-    EV_CANCELLED,  /* request */
+    EV_CANCELLED,  /* request; of a receive that was freed and will be received unseen: peer, comm, tag */
     EV_COLL_BEGIN,
     EV_COLL_END,   /* coll, comm, peer = root or TRACE_NONE, bytes = sent, bytes_in */
     EV_ICOLL,      /* non-blocking collective started: request, coll (WW_COLL_NONE = its call does not tell), comm (not

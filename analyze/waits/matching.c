@@ -214,12 +214,9 @@ struct message *messages_send(struct messages *messages, const struct event *eve
     return message_meet(messages, message);
 }
 
-struct message *messages_receive(struct messages *messages, const struct event *event, struct point *post,
-                                 struct point *finish)
+static struct message *receive(struct messages *messages, const struct event *event, uint32_t from, struct point *post,
+                               struct point *finish)
 {
-    uint32_t from = messages_peer(messages->trace, event->comm, post->rank, event->peer);
-    if (from == TRACE_NONE)
-        return NULL;
     struct queue_key key = queue_key(messages, event->comm, event->tag, from, post->rank, post->rank);
     struct queue *queue = queue_find(messages, &key);
     struct message *message = queue ? queue->first : NULL;
@@ -228,13 +225,35 @@ struct message *messages_receive(struct messages *messages, const struct event *
         message = message_make(messages, from, post->rank);
     message->receive = point_hold(post);
     message->finish = point_hold(finish);
-    message->done_ns = event->time_ns;
     if (is_sent)
         return message_meet(messages, message);
     queue_push(messages, queue, &key, message);
-    *vec_push(&messages->early[from]) = message;
-    messages->n_early++;
     return message;
+}
+
+struct message *messages_receive(struct messages *messages, const struct event *event, struct point *post,
+                                 struct point *finish)
+{
+    uint32_t from = messages_peer(messages->trace, event->comm, post->rank, event->peer);
+    if (from == TRACE_NONE)
+        return NULL;
+    struct message *message = receive(messages, event, from, post, finish);
+    message->done_ns = event->time_ns;
+    if (!message->send) {
+        *vec_push(&messages->early[from]) = message;
+        messages->n_early++;
+    }
+    return message;
+}
+
+void messages_receive_unseen(struct messages *messages, const struct event *event, struct point *post)
+{
+    uint32_t from = messages_peer(messages->trace, event->comm, post->rank, event->peer);
+    if (from == TRACE_NONE)
+        return;
+    struct message *message = receive(messages, event, from, post, post);
+    message->done_ns = UINT64_MAX;
+    message_drop(messages, message);
 }
 
 struct message *messages_sent(struct messages *messages, const struct event *event, uint32_t rank)

@@ -184,6 +184,8 @@ static void read_cancelled(struct reader *reader, uint32_t lane, const struct ev
             continue;
         if (request->message)
             messages_cancel(reader->replay->messages, request->message);
+        if (request->kind == REQUEST_RECEIVE && event->peer != TRACE_NONE)
+            messages_receive_unseen(reader->replay->messages, event, request->point);
         request_end(reader, lane, request);
         return;
     }

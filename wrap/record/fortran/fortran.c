@@ -181,7 +181,7 @@ static void call_begins(struct fortran *f, const struct shape *shape)
 static void call_ends(struct fortran *f, const struct shape *shape)
 {
     f_free_settle(f);
-    if (f->call && f->err == MPI_SUCCESS) {
+    if (f->call && (call_worked(f->call, f->err) || call_error_class(f->err) == MPI_ERR_IN_STATUS)) {
         shape->end(f);
         if (f->row->request >= 0)
             f->call->request = HANDLE(f_request(f, f->row->request));
@@ -303,7 +303,8 @@ void f_waitany_end(struct fortran *f)
     bool is_off = f->list.before && index + 1 >= 0 && index + 1 < n &&
                   f->list.before[index + 1] != mpi_handles.request_null &&
                   F2C(Request, handle[index + 1]) == mpi_handles.request_null;
-    complete_any(f->call, f->err, &f->list, n, is_off ? index + 1 : index);
+    index += is_off;
+    complete_any(f->call, f->err, &f->list, n, &index);
 }
 
 void f_waitsome_begin(struct fortran *f)

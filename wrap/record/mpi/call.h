@@ -10,6 +10,25 @@
 #include "wrap/record/mpi/comms.h"
 #include "wrap/record/mpi/partitioned.h"
 
+static inline int call_error_class(int err)
+{
+    int class;
+    if (__builtin_expect(err == MPI_SUCCESS, 1))
+        return MPI_SUCCESS;
+    return PMPI(Error_class)(err, &class) == MPI_SUCCESS ? class : err;
+}
+
+/* Has the call done its work? A message that was too long for its receive has been received all the same. */
+static inline bool call_worked(struct ww_call *call, int err)
+{
+    if (__builtin_expect(err == MPI_SUCCESS, 1))
+        return true;
+    if (call_error_class(err) != MPI_ERR_TRUNCATE)
+        return false;
+    call->flags |= WW_F_TRUNCATED;
+    return true;
+}
+
 static inline void call_comm_begin(struct ww_call *call, MPI_Comm comm)
 {
     const struct comm_info *info = comm_find(comm);
@@ -142,7 +161,7 @@ static inline void recv_done(struct ww_call *call, MPI_Comm comm, MPI_Status *st
 
 static inline void recv_end(struct ww_call *call, int err, MPI_Comm comm, MPI_Status *status)
 {
-    if (call && err == MPI_SUCCESS)
+    if (call && call_worked(call, err))
         recv_done(call, comm, status);
     record_leave(call, err);
 }
@@ -184,7 +203,7 @@ static inline void sendrecv_done(struct ww_call *call, MPI_Comm comm, MPI_Count 
 static inline void sendrecv_end(struct ww_call *call, int err, MPI_Comm comm, MPI_Count count, MPI_Datatype type,
                                 MPI_Status *status)
 {
-    if (call && err == MPI_SUCCESS)
+    if (call && call_worked(call, err))
         sendrecv_done(call, comm, count, type, status);
     record_leave(call, err);
 }
@@ -210,7 +229,7 @@ static inline void mprobe_end(struct ww_call *call, int err, MPI_Comm comm, cons
 
 static inline void mrecv_end(struct ww_call *call, int err, MPI_Status *status)
 {
-    if (call && err == MPI_SUCCESS)
+    if (call && call_worked(call, err))
         call_received(call, status);
     record_leave(call, err);
 }

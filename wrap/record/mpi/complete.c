@@ -60,19 +60,27 @@ void complete_expect_cancelled(void)
     __atomic_store_n(&complete_may_be_cancelled, true, __ATOMIC_RELAXED);
 }
 
+/* Of a request whose call returned this error. In statuses, all but those with MPI_ERR_PENDING are complete. */
+static bool is_complete(int class, const MPI_Status *status, MPI_Request after)
+{
+    if (class == MPI_ERR_IN_STATUS)
+        return call_error_class(status->MPI_ERROR) != MPI_ERR_PENDING;
+    return class == MPI_SUCCESS || after == mpi_handles.request_null;
+}
+
+static uint32_t done_flags(int class, const MPI_Status *status)
+{
+    return class == MPI_ERR_IN_STATUS && status->MPI_ERROR != MPI_SUCCESS ? WW_F_ERROR : 0;
+}
+
 void complete_all(struct ww_call *call, int err, struct complete *list, int n, const MPI_Request *after)
 {
     if (!call || !list->before)
         return;
-    for (int i = 0; i < n; i++) {
-        MPI_Status *status = &list->statuses[i];
-        bool failed = err == MPI_ERR_IN_STATUS && status->MPI_ERROR != MPI_SUCCESS;
-        /* On an error the statuses tell which requests are complete, if the error is MPI_ERR_IN_STATUS; null handles
-         * do.
-         */
-        if (err == MPI_SUCCESS || after[i] == mpi_handles.request_null || (err == MPI_ERR_IN_STATUS && !failed))
-            complete_request(call, list->before[i], status, failed ? WW_F_ERROR : 0);
-    }
+    int class = call_error_class(err);
+    for (int i = 0; i < n; i++)
+        if (is_complete(class, &list->statuses[i], after[i]))
+            complete_request(call, list->before[i], &list->statuses[i], done_flags(class, &list->statuses[i]));
 }
 
 void complete_at(struct ww_call *call, struct complete *list, int n, int index, int at)
@@ -81,21 +89,20 @@ void complete_at(struct ww_call *call, struct complete *list, int n, int index, 
         complete_request(call, list->before[index], &list->statuses[at], 0);
 }
 
-void complete_any(struct ww_call *call, int err, struct complete *list, int n, int index)
+void complete_any(struct ww_call *call, int err, struct complete *list, int n, const int *index)
 {
-    if (err == MPI_SUCCESS)
-        complete_at(call, list, n, index, 0);
+    if (call && call_worked(call, err))
+        complete_at(call, list, n, *index, 0);
 }
 
-void complete_some(struct ww_call *call, int err, struct complete *list, int n, int n_done, const int *index)
+void complete_some(struct ww_call *call, int err, struct complete *list, int n, const int *n_done, const int *index)
 {
-    if (!call || !list->before || (err != MPI_SUCCESS && err != MPI_ERR_IN_STATUS))
+    int class = call_error_class(err);
+    if (!call || !list->before || (class != MPI_SUCCESS && class != MPI_ERR_IN_STATUS))
         return;
-    for (int i = 0; i < n_done; i++) {
-        bool failed = err != MPI_SUCCESS && list->statuses[i].MPI_ERROR != MPI_SUCCESS;
+    for (int i = 0; i < *n_done; i++)
         if (index[i] >= 0 && index[i] < n)
-            complete_request(call, list->before[index[i]], &list->statuses[i], failed ? WW_F_ERROR : 0);
-    }
+            complete_request(call, list->before[index[i]], &list->statuses[i], done_flags(class, &list->statuses[i]));
 }
 
 bool complete_has_any(const struct complete *list, int n)
@@ -144,7 +151,7 @@ MPI_ENTRY(Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *statu
     wait_begin(call);
     complete_begin_one_status(&list, call, n, requests, status);
     int err = NEXT(Waitany)(n, requests, index, list.statuses);
-    complete_any(call, err, &list, n, err == MPI_SUCCESS ? *index : MPI_UNDEFINED);
+    complete_any(call, err, &list, n, index);
     record_leave(call, err);
     return err;
 }
@@ -156,7 +163,7 @@ MPI_ENTRY(Waitsome, (int n, MPI_Request requests[], int *n_done, int indices[], 
     wait_begin(call);
     complete_begin(&list, call, n, requests, statuses);
     int err = NEXT(Waitsome)(n, requests, n_done, indices, list.statuses);
-    complete_some(call, err, &list, n, n_done ? *n_done : 0, indices);
+    complete_some(call, err, &list, n, n_done, indices);
     record_leave(call, err);
     return err;
 }
@@ -199,7 +206,7 @@ MPI_ENTRY(Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_St
     if (poll_folded(&poll, err, err || (*flag && *index != MPI_UNDEFINED)))
         return err;
     struct ww_call *call = record_poll_succeeded(&poll);
-    complete_any(call, err, &list, n, err == MPI_SUCCESS ? *index : MPI_UNDEFINED);
+    complete_any(call, err, &list, n, index);
     record_leave(call, err);
     return err;
 }
@@ -213,7 +220,7 @@ MPI_ENTRY(Testsome, (int n, MPI_Request requests[], int *n_done, int indices[], 
     if (poll_folded(&poll, err, err || *n_done > 0))
         return err;
     struct ww_call *call = record_poll_succeeded(&poll);
-    complete_some(call, err, &list, n, n_done ? *n_done : 0, indices);
+    complete_some(call, err, &list, n, n_done, indices);
     record_leave(call, err);
     return err;
 }

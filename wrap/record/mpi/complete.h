@@ -81,15 +81,15 @@ static inline void complete_request(struct ww_call *call, MPI_Request before, MP
 static inline void complete_one(struct ww_call *call, int err, MPI_Request before, const MPI_Request *after,
                                 MPI_Status *status)
 {
-    if (call && (err == MPI_SUCCESS || (after && *after == mpi_handles.request_null)))
+    if (call && (call_worked(call, err) || (after && *after == mpi_handles.request_null)))
         complete_request(call, before, status, err == MPI_SUCCESS ? 0 : WW_F_ERROR);
 }
 
 void complete_all(struct ww_call *call, int err, struct complete *list, int n, const MPI_Request *after);
 /* The request at `index` is complete, and status number `at` is its. */
 void complete_at(struct ww_call *call, struct complete *list, int n, int index, int at);
-void complete_any(struct ww_call *call, int err, struct complete *list, int n, int index);
-void complete_some(struct ww_call *call, int err, struct complete *list, int n, int n_done, const int *index);
+void complete_any(struct ww_call *call, int err, struct complete *list, int n, const int *index);
+void complete_some(struct ww_call *call, int err, struct complete *list, int n, const int *n_done, const int *index);
 /* Is there a request that is not null? */
 bool complete_has_any(const struct complete *list, int n);
 
