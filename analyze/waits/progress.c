@@ -53,20 +53,19 @@ static bool came_within(const struct comeback *came, uint64_t enter_ns, uint64_t
     return came->point && came->point->time_ns > enter_ns && came->point->time_ns <= leave_ns;
 }
 
-/* The last of the targets to come back during the call; *is_alone: one of them stayed away. */
-static struct point *last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
+/* The last of the targets to come back during the call; *is_alone: one of them stayed away. The point is borrowed. */
+static struct comeback last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
 {
-    struct point *last = NULL;
+    struct comeback last = {0};
     *is_alone = false;
     for (size_t i = 0; i < call->n_targets; i++) {
         uint32_t rank = call->targets[i].target;
         if (rank == call->rank || rank >= progress->n_ranks)
             continue;
         const struct progress_rank *target = &progress->ranks[rank];
-        bool has_come =
-            came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
-        if (has_come && (!last || target->came.point->time_ns > last->time_ns))
-            last = target->came.point;
+        bool has_come = came_within(&target->came, call->enter_ns, call->leave_ns);
+        if (has_come && (!last.point || target->came.point->time_ns > last.point->time_ns))
+            last = target->came;
         *is_alone = *is_alone || stayed_outside(progress, rank, call->enter_ns);
     }
     return last;
@@ -90,18 +89,19 @@ static bool evidence_says_so(struct progress *progress, const struct progress_pa
     return evidence_speaks_for(evidence);
 }
 
-struct point *progress_find(struct progress *progress, const struct progress_call *call)
+struct comeback progress_find(struct progress *progress, const struct progress_call *call)
 {
     bool is_alone;
-    struct point *last = last_to_come(progress, call, &is_alone);
-    if (!last && !is_alone)
-        return NULL;
+    struct comeback last = last_to_come(progress, call, &is_alone);
+    if (!last.point && !is_alone)
+        return (struct comeback){0};
     /* The kind of one-sided operations: bit 63 is clear. */
     uint64_t kind = (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3;
     for (size_t i = 0; i < call->n_targets; i++)
         kind |= call->targets[i].kinds;
     struct progress_part part = {kind, call->enter_ns, call->leave_ns, call->idle};
-    return evidence_says_so(progress, &part, is_alone ? NULL : last, call->enter_ns) ? last : NULL;
+    uint64_t from_ns = last.left_ns > call->enter_ns ? last.left_ns : call->enter_ns;
+    return evidence_says_so(progress, &part, is_alone ? NULL : last.point, from_ns) ? last : (struct comeback){0};
 }
 
 void progress_begun(struct progress *progress, uint32_t rank)

@@ -3,7 +3,7 @@
  * Partners that are not there: many MPI libraries move communication on only while the process itself is inside MPI.
  * So a lock, a flush or an unlock waits for a target that computes, the receiver of a large message for a sender that
  * computes between MPI_Isend and MPI_Wait, a non-blocking collective for any member that does. No record says so; it is
- * read from the times (below). Calls that began while the partner ("target") had been outside MPI for a while are
+ * read from the times (below). Calls during which the partner ("target") was outside MPI for a while are
  * looked at, by kind of operation (one-sided ones: by window, function and kinds).
  *
  * A call waited for its target as long as what was seen by then does not speak against it. One that concerns several
@@ -43,9 +43,9 @@ void progress_release(struct progress *progress);
 bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns);
 void progress_came(struct progress *progress, uint32_t rank, struct point *point);
 void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns);
-/* A target's return to MPI that let this call end, borrowed; NULL = it waited for something else, or it cannot be
- * told. */
-struct point *progress_find(struct progress *progress, const struct progress_call *call);
+/* A target's return to MPI that let this call end, borrowed; empty = it waited for something else, or it cannot be
+ * told. The target may have left MPI after the call had begun. */
+struct comeback progress_find(struct progress *progress, const struct progress_call *call);
 
 /* A call that ended when an operation was complete in which others take part as well. */
 struct progress_part {

@@ -86,13 +86,14 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
  * may have waited for is asked for each target that it concerns:
  *   - MPI_Win_lock, MPI_Win_unlock, MPI_Win_flush and its local form name one; MPI_Win_lock_all concerns all;
  *   - a flush or unlock of all concerns those on which operations are pending;
- *   - MPI_Rput and kin, and MPI_Wait, MPI_Test and kin for what those began, the operation's. A call that completes
- *     other requests as well may have lasted for those, and is left alone.
+ *   - MPI_Put and kin, which some libraries let wait themselves, MPI_Rput and kin, and MPI_Wait, MPI_Test and kin for
+ *     what those began, the operation's. A call that completes other requests as well may have lasted for those, and
+ *     is left alone.
  */
 
 static bool class_may_wait(enum ww_class class)
 {
-    return class_is_passive(class) || class == WW_RMA_REQUEST;
+    return class_is_passive(class) || (class >= WW_RMA_PUT && class <= WW_RMA_REQUEST);
 }
 
 void reading_passive_begin(struct reader *reader, uint32_t lane)
@@ -130,9 +131,8 @@ void reading_operation(struct reader *reader, uint32_t lane, const struct event 
         (struct fetch){
             .site = reading->call->site, .target = operation.target, .window = event->window, .bytes = event->bytes_in},
         reading->call->enter_ns);
-    if (reading->call->class != WW_RMA_REQUEST)
-        return;
-    operations_add_request(&reader->operations, rank, event->request, operation);
+    if (reading->call->class == WW_RMA_REQUEST)
+        operations_add_request(&reader->operations, rank, event->request, operation);
     *vec_push(&reading->worked) = operation;
 }
 
@@ -207,7 +207,7 @@ static void wait_for_deferred_locks(struct reader *reader, struct reading *readi
 
 static void wait_for_targets(struct reader *reader, struct reading *reading, uint32_t lane)
 {
-    struct point *point =
+    struct comeback came =
         progress_find(&reader->progress, &(struct progress_call){.rank = reading_rank(reader, lane),
                                                                  .region = reader->readings[lane].region,
                                                                  .enter_ns = reading->call->enter_ns,
@@ -215,8 +215,11 @@ static void wait_for_targets(struct reader *reader, struct reading *reading, uin
                                                                  .idle = &reading->call->idle,
                                                                  .targets = reading->worked.at,
                                                                  .n_targets = reading->worked.n});
-    if (point)
-        reading_need(reading, NEED_TARGET)->point = point_hold(point);
+    if (!came.point)
+        return;
+    struct need *need = reading_need(reading, NEED_TARGET);
+    need->point = point_hold(came.point);
+    need->from_ns = came.left_ns;
 }
 
 /* Locks come before targets: where a lock's holder is the target, the unlock is the return to MPI as well. */
