@@ -817,6 +817,16 @@ static bool is_for_progress(const struct analysis *analysis, const struct cause 
     return progress_ns > cause->waiting_ns / 2;
 }
 
+/* Ranks that are late but never wait keep the run from ending sooner, whenever the library goes on: the others would
+ * wait for them elsewhere. So that helps by no more than the late ranks wait themselves. */
+static bool helps_progress(const struct analysis *analysis, const struct cause *cause)
+{
+    double waiting_ns = INFINITY;
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        waiting_ns = fmin(waiting_ns, analysis->ranks[cause->ranks[i].rank].waiting_ns);
+    return waiting_ns >= cause->if_balanced_ns / 2;
+}
+
 /* Where the same work, shared out or handed over otherwise, would not be waited for; NULL where that is not it. */
 static const char *next_of_sharing(const struct cause *cause, const struct sides *sides)
 {
@@ -858,7 +868,8 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
     const struct sides sides = sides_of(arena, cause);
     bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
-    if ((says_more || cause->kind == KIND_SLOWER) && is_for_progress(analysis, cause))
+    bool is_program = says_more || cause->kind == KIND_SLOWER;
+    if (is_program && is_for_progress(analysis, cause) && helps_progress(analysis, cause))
         return "the MPI library goes on only when the late side comes back to it: call it there now and then "
                "(MPI_Test), or switch on its asynchronous progress";
     if (cause->is_unrecorded)
