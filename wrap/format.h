@@ -12,8 +12,8 @@
  * records are whole up to the first zero word, whatever ended the process. Integers are in the machine's byte order.
  *
  * A ring (record --last) keeps the newest records only: its file is slots of slot_bytes behind the header. Each begins
- * with a WW_SLOT; one that does not is empty. Slots of definitions are never used again. To be read: first these, in
- * the order of their numbers, then the others; each up to its first zero word.
+ * with a WW_SLOT. One that does not is empty. Slots of definitions are never used again. To be read: first these, in
+ * the order of their numbers, then the others. Each up to its first zero word.
  *
  * Between two windows (record --window) nothing is written but definitions: the first window begins with the file, each
  * ends with a WW_CONTROL that has its number and level 0, and each of the others begins with one of level 1. Before
@@ -39,7 +39,7 @@ enum {
 #define WW_LEAST_RING_TEXT "512k is the least that can be kept of a thread"
 #define WW_MAGIC "WHYWAIT"
 
-/* What the node gave the process. 0 = unknown, which busy_ns is where the kernel does not tell. */
+/* The node's share for the process. 0 = unknown, which busy_ns is where the kernel does not say. */
 struct ww_machine {
     uint64_t n_cpus;         /* of the node, online */
     uint64_t limit_milli;    /* thousandths of a CPU, whose time the control group may use; 0 = no limit */
@@ -75,7 +75,7 @@ struct ww_header {
     uint8_t cpus[WW_CPUS_BYTES];
     struct ww_machine machine; /* of thread 0 */
     uint64_t slot_bytes;       /* 0 = no ring */
-    /* How long windows shall be, from begin to begin; 0 = the run is recorded as a whole. */
+    /* The length of windows, and from begin to begin; 0 = the run is recorded as a whole. */
     uint64_t window_ns, every_ns;
     uint64_t init_ns; /* CLOCK_MONOTONIC when the program called MPI_Init; 0 = unknown */
 };
@@ -123,13 +123,13 @@ enum ww_type {
  * One MPI call, 64 bytes, appended at entry with leave_ns 0 and completed in place: a call that never returned is thus
  * seen. A polling interval (consecutive failing Test/Iprobe calls from one place) is one record with n_polls > 0. peer
  * and tag: the destination of a send, the source of a receive (the real one, once known), the root of a rooted
- * collective, the target of an RMA call; ranks are those of `comm` (of the remote group for an intercommunicator).
+ * collective, the target of an RMA call. Ranks are those of `comm` (of the remote group for an intercommunicator).
  *
  * `tag` of a collective on a communicator: how many there were on it so far, itself included, blocking and non-blocking
  * ones counted apart; 0 = not known.
  *
  * `comm` of a call that makes a communicator, window or file is the communicator it is made from, or the new one itself
- * when nobody but its members takes part; the new one's WW_COMM, WW_WIN or WW_FILE follows the call. A WW_COMM may also
+ * when nobody but its members takes part. The new one's WW_COMM, WW_WIN or WW_FILE follows the call. A WW_COMM may also
  * come later than the first call on its communicator, but not than the end of that call. Byte counts of receives that
  * are only posted are those asked for.
  *
@@ -171,9 +171,9 @@ enum { WW_LOCK_EXCLUSIVE = 1, WW_LOCK_SHARED = 2 };
 enum { WW_SEEK_SET = 1, WW_SEEK_CUR = 2, WW_SEEK_END = 3 };
 
 /*
- * Peer, tag and bytes tell what a receive received; for a send they mean nothing. MPI libraries give the same handle
- * to several sends that complete at once, and a WW_DONE may name a request that is not known or not active (generalised
- * or inactive persistent requests).
+ * Peer, tag and bytes tell what a receive received. For a send they mean nothing. MPI libraries give the same handle to
+ * several sends that complete at once, and a WW_DONE may name a request that is not known or not active (generalised or
+ * inactive persistent requests).
  */
 struct ww_done {
     struct ww_head head;
@@ -229,7 +229,7 @@ struct ww_comm {
                              processes) */
 };
 
-enum { WW_COMM_NO_MEMBERS = 1 }; /* in flags: too many members for a record; the list is missing */
+enum { WW_COMM_NO_MEMBERS = 1 }; /* in flags: too many members for a record. The list is missing */
 
 /* The neighbours of this process in a communicator with a topology: n_in sources, then n_out destinations, as ranks of
  * the communicator; WW_NO_PEER where a grid ends. Follows the WW_COMM. */
@@ -393,7 +393,7 @@ _Static_assert(sizeof(struct ww_done) == WW_UNIT && sizeof(struct ww_sample) == 
                    sizeof(struct ww_gap) == WW_UNIT && sizeof(struct ww_callback) <= WW_UNIT,
                "one unit");
 
-/* What a call does, as far as the analysis is concerned. */
+/* The effect of a call, as far as the analysis is concerned. */
 enum ww_class {
     WW_LOCAL, /* neither communicates nor waits */
     WW_INIT,  /* MPI_Init and kin */
@@ -438,7 +438,7 @@ enum ww_class {
     WW_ABORT,
     WW_ISENDRECV, /* as WW_ISEND; its WW_DONE tells what was received */
 };
-/* How processes depend on each other in a collective. */
+/* The dependence of processes on each other in a collective. */
 enum ww_coll {
     WW_COLL_NONE,
     WW_COLL_BARRIER,
@@ -461,7 +461,7 @@ enum ww_coll {
     WW_COLL_NEIGHBOR, /* neighbourhood */
     WW_COLL_CREATE,   /* communicator, window or file creation or freeing */
 };
-/* What a call does where its class covers calls that do different things. */
+/* The effect of a call if its class covers calls that do different things. */
 enum {
     WW_AS_FILE = 1 << 0, /* it concerns a file otherwise than by the next three */
     WW_AS_READ = 1 << 1,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What our OTF2 archives contain beyond the standard's records, shared by writer and reader. docs/format.md tells users
- * and authors of other tools the same.
+ * Contents of our OTF2 archives beyond the standard's records, shared by writer and reader.
  *
- * Ids in event files are local to the location; mapping tables, written when the parts are joined, make them global:
+ * Ids in event files are local to the location; mapping tables, written when the parts are joined, make them
+ * global:
  *   region           call id (enum ww_call_id), or ARCHIVE_REGION_CALLBACK
  *   communicator     id of the process - 1, so that MPI_COMM_WORLD takes one byte
  *   window           id of the process
@@ -47,7 +47,7 @@ enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCK
 enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };
 /* The I/O paradigm, MPI-IO. */
 enum { ARCHIVE_IO_PARADIGM };
-/* Parameters that carry something in their attributes: exact counts; an operation that is pending in a call that never
+/* Parameters that carry something in their attributes: exact counts. An operation that is pending in a call that never
  * returned, 1 a receive, 0 a collective. */
 enum { ARCHIVE_PARAM_COUNTS, ARCHIVE_PARAM_PENDING };
 

@@ -237,8 +237,8 @@ static void begin_pending(struct emitter *emitter, struct emit_location *locatio
     requests_start(&emitter->requests, call->request, &request);
 }
 
-/* What it starts: requests, and operations on windows and files. Out of line, since most calls start nothing: what is
- * kept in registers here, each of them would have to save. */
+/* Operations it starts: requests, and operations on windows and files. Out of line, since most calls start nothing:
+ * what is kept in registers here, each of them would have to save. */
 static __attribute__((noinline)) void enter_operations(struct emitter *emitter, struct emit_location *location,
                                                        struct emit_call *emit, uint64_t t)
 {
@@ -363,7 +363,7 @@ static __attribute__((noinline)) void leave_request(struct emitter *emitter, str
         requests_keep(&emitter->requests, call->request, &request);
 }
 
-/* What it made or ended: communicators, windows, operations on windows and files. */
+/* Objects it made or ended: communicators, windows, operations on windows and files. */
 static __attribute__((noinline)) void leave_operations(struct emitter *emitter, struct emit_location *location,
                                                        struct emit_call *emit, uint64_t t)
 {
@@ -399,7 +399,7 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
         leave_operations(emitter, location, emit, t);
 }
 
-/* What is pending when the process ends: non-blocking collectives, and receives if they are asked for, the oldest
+/* Operations pending when the process ends: non-blocking collectives, and receives if they are asked for, the oldest
  * first. The oldest receive, or nothing, is left in `receive`. */
 static void write_pending(struct emitter *emitter, struct emit_location *location, bool with_receives, uint64_t t,
                           struct request *receive)

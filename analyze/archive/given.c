@@ -173,7 +173,7 @@ static void learn_call(struct context *context, const uint64_t *words)
     context->leave_ns = words[LEAVE_WORD];
 }
 
-/* The next record into `words`, or into `to` where it stands there as it is; its size, 0 = the bytes make no sense. */
+/* The next record into `words`, or into `to` where it stands there as it is. Its size, 0 = the bytes make no sense. */
 static size_t decode_one(struct context *context, const uint8_t **from, const uint8_t *end, uint8_t *to, size_t room)
 {
     uint64_t words[CALL_WORDS];
@@ -285,7 +285,7 @@ void given_begin(struct given_writer *writer, const char *path, const void *head
         give_up(writer);
         return;
     }
-    /* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
+    /* Blocks that an earlier conversion kept before it was killed. A block that is not whole is cut off. */
     const off_t first = sizeof(struct given_block) + WW_HEADER_BYTES;
     struct given_block block;
     off_t at = first, end = lseek(writer->fd, 0, SEEK_END);

@@ -3,14 +3,14 @@
  * The spool's pages go back to the disk while it is converted, so that spool and archive need hardly more room than the
  * spool alone. Nothing is lost if the conversion is killed: what is given back was written before to a file beside the
  * spool file, in few bytes: of a call only what differs from the call before it with the same stack. Readers of the
- * spool file read that first (spool.h); the file is removed with the spool.
+ * spool file read that first (spool.h). The file is removed with the spool.
  *
- * The file is blocks, each a struct given_block and its bytes; a block that is not whole does not count, since its
+ * The file is blocks, each a struct given_block and its bytes. A block that is not whole does not count, since its
  * pages are still there. The first is the spool file's header, as it is. In the others every record is 0, the record as
- * it is; a call:   0x80 | words that differ, place of the call before in the table, entry since the end of the last
- * call, duration, words. Times take four bytes, or two where the place has 0x80. With 0x40 as well: behind them by how
- * much the tag has grown, when nothing else differs. One unit: 0x40 | words that differ, words; since the last record
- * of one unit.
+ * it is. A call: 0x80 | words that differ, place of the call before in the table, entry since the end of the last call,
+ * duration, words. Times take four bytes, or two where the place has 0x80. With 0x40 as well: behind them by how much
+ * the tag has grown, when nothing else differs. One unit: 0x40 | words that differ, words; since the last record of one
+ * unit.
  */
 #pragma once
 #include "wrap/base/containers.h"

@@ -213,7 +213,7 @@ static void define_location(struct def_writer *defs, const struct join_location 
 
 /* Regions. */
 
-/* Where a region of MPI has its source. Scalasca's analyser knows them by that, not by their paradigm. */
+/* The source of a region of MPI. Scalasca's analyser knows them by that, not by their paradigm. */
 #define FILE_OF_MPI "MPI"
 
 static OTF2_RegionRole region_role(const struct call_info *info)
@@ -394,7 +394,7 @@ static void define_process_group(struct def_writer *defs, const char *name, cons
 
 /* Communicators. */
 
-/* Both groups of an intercommunicator lie in MPI_COMM_WORLD, the first communicator; the parent need only have the
+/* Both groups of an intercommunicator lie in MPI_COMM_WORLD, the first communicator. The parent need only have the
  * local one. */
 static void define_comm(struct def_writer *defs, uint32_t comm, const struct join_comm *key)
 {

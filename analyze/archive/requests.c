@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Entries of one handle form a list from the newest to the oldest. More than one is pending only while calls overlap
- * (see requests.h) or when a completion was not recorded; the times of the calls tell which.
+ * (see requests.h) or when a completion was not recorded. The times of the calls tell which.
  */
 #include "analyze/archive/requests.h"
 #include <stdlib.h>

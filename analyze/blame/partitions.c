@@ -241,7 +241,7 @@ static void write_partition(struct search *search)
         write_causes(search, same ? same : &analysis->partitions[analysis->n_partitions++]);
 }
 
-/* That begins with what is known to be late, by chance perhaps more than it is; then with the ranks and the factor of
+/* That begins with what is known to be late, by chance perhaps more than it is. Then with the ranks and the factor of
  * all that may share it, and once more of all that do. */
 static void find_partition(struct search *search, struct sides sides)
 {

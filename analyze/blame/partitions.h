@@ -3,11 +3,11 @@
  * One imbalance of the data, many causes. A rank that owns twice as many cells is late in every loop over cells: each
  * of them is a cause, small, and what is to be mended is how the data is divided.
  *
- * The largest cause that is known to be late says which ranks are, and by which factor; where none is, all of them
- * together do. Another cause shares its reason
- * if these ranks have most of its blame, and if they take longer there by the same factor, as far as its errors allow:
- * half as much again is what core and cache make of the same work. Causes that are too small to be known by themselves
- * are asked together: where their sum is late by that factor, they share it too; where it is not, none of them does.
+ * The largest cause that is known to be late says which ranks are, and by which factor. Where none is, all of them
+ * together do. Another cause shares its reason if these ranks have most of its blame, and if they take longer there by
+ * the same factor, as far as its errors allow: half as much again is what core and cache make of the same work. Causes
+ * that are too small to be known by themselves are asked together: where their sum is late by that factor, they share
+ * it too. Where it is not, none of them does.
  *
  * That is an imbalance of a partition where no single cause has half of it. Otherwise that one stands for itself, and
  * the next one is asked.

@@ -170,7 +170,7 @@ static void see_mpi_call(struct program *program, const struct symbols *at)
     vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, at->name);
 }
 
-/* What the program's own file tells. */
+/* Facts from the program's own file. */
 static void read_sections(struct program *program, Elf *elf)
 {
     size_t names = 0;
@@ -194,7 +194,7 @@ static void read_sections(struct program *program, Elf *elf)
     }
 }
 
-/* What the loader writes when it is to list libraries only, up to 1 MB; NULL when it cannot be run or fails. To be
+/* The loader's list of libraries, up to 1 MB; NULL when it cannot be run or fails. To be
  * freed. */
 static char *loader_output(char **command)
 {
@@ -271,7 +271,7 @@ static void see_mpi_signs(struct mpi_signs *signs, const char *path)
         signs->is_mpich |= starts_with(at.name, "MPIR_");
     }
     elf_file_close(&file);
-    /* MPI 5 fixes the name of the first; the second is the version on which MPICH and its relatives have agreed. */
+    /* MPI 5 fixes the name of the first. The second is the version on which MPICH and its relatives have agreed. */
     signs->is_standard_abi |= starts_with(name, "libmpi_abi.so");
     signs->is_mpich |= has_functions && strstr(name, ".so.12");
     if (has_functions && !signs->library)
@@ -326,7 +326,7 @@ static enum program_kind kind_of_elf(Elf *elf)
     return elf_interpreter(elf) ? PROGRAM_DYNAMIC : elf_is_library(elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
 }
 
-/* The file names the program that loads it; only one that root alone can change is run for an answer. */
+/* The file names the program that loads it. Only one that root alone can change is run for an answer. */
 static bool is_system_loader(const char *path)
 {
     struct stat status;

@@ -38,7 +38,7 @@ struct program {
     VEC(const char *) missing;            /* names of libraries that the loader does not find */
 };
 
-/* Where execvp finds it. False, with errno set, when it is nowhere. */
+/* The path by which execvp finds it. False, with errno set, when it is nowhere. */
 bool program_find(const char *name, char path[PATH_MAX]);
 /* Says so, after program_find; returns -1. */
 int program_not_found(const char *name);

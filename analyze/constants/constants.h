@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the analysis takes for enough, for alike or for worth a reader's time, where the data themselves cannot tell:
- * all such numbers, each with its reason. Whoever is tempted to add one asks first which principle would do without.
+ * all such numbers, each with its reason. Before you add one, look for a principle that does without.
  *
  * Not here: what bounds memory or time (queues, depths, rounds), what protects from damaged files, and the layout of a
  * page. These change no answer on ordinary data and stand where they are used.
  */
 #pragma once
 
-/* A hundredth of anything is where people stop reading. What is below that of its whole has no row, founds no class, is
- * no cause of its own and is not explained. */
+/* A hundredth of anything is where people stop reading. Anything below that of its whole has no row, founds no class,
+ * is no cause of its own and is not explained. */
 static const double NEGLIGIBLE_SHARE = 0.01;
-/* Who waits and never comes to a cause was not idle if one other place took half of its time away. */
+/* A waiting rank that never comes to a cause was not idle if one other place took half of its time away. */
 static const double INSTEAD_SHARE = 0.5;
 /* Most of it and nearly all of it: what carries so much stands for the whole. */
 static const double MOST_SHARE = 0.9, NEARLY_ALL_SHARE = 0.95;
@@ -74,7 +74,7 @@ enum { WRAPPER_CALLERS = 4, WRAPPER_CALLERS_NAMED = 2 };
 
 /*
  * Waits: what is inferred from times. A call that another process enters by chance ends later than that evidence allows
- * as often as not, so it weighs three times; only a clock that misleads can show by mistake that the other one was not
+ * as often as not, so it weighs three times. Only a clock that misleads can show by mistake that the other one was not
  * needed.
  */
 enum {
@@ -119,7 +119,7 @@ static const float TIMELINE_STEP_SHARE = 0.02f, TIMELINE_REST = 1e-4f;
 /* Comparison. That anything at all is called less or more although nothing has changed, as is usual; and of the chances
  * within a group: what all causes have alike, the rest goes by their waiting. */
 static const double COMPARE_CHANCE = 0.05, COMPARE_EACH_PART = 0.2;
-/* How groups share the chance: most of it for what the user can change. Parts of one. */
+/* The shares of groups: most of the chance for what the user can change. Parts of one. */
 #define COMPARE_OF_RUN_TIME 0.1
 #define COMPARE_OF_COMPUTING 0.4
 #define COMPARE_OF_PROGRAM 0.3
@@ -129,7 +129,7 @@ static const double COMPARE_CHANCE = 0.05, COMPARE_EACH_PART = 0.2;
 static const double COMPARE_CONCERNS = 1e-3, COMPARE_WORTH_A_NODE = 1e-4;
 /* Times as much must be waited for, for it to matter that a doubling would not be told. */
 static const double COMPARE_MORE_RUNS = 10;
-/* Of the waiting below a node, named so by a side, for it to be a row; a single child with so much stands for it. */
+/* Of the waiting below a node, named so by a side, for it to be a row. A single child with so much stands for it. */
 static const double COMPARE_NAMED_SO = 0.5, COMPARE_SAME_NODE = 0.99;
 /* Standard deviations: a change is to be found four times out of five by as many runs as are advised. */
 static const double COMPARE_POWER = 0.84;
@@ -142,13 +142,13 @@ enum { SERIES_SIDE_RUNS = 2 };
  * may have doubled for some cases, so within a seventh either way they are the same code.
  */
 static const double NOTABLY_LONGER = 1.05, MORE_THREADS = 1.3, AS_OFTEN = 0.02, SAME_CODE = 1.15;
-/* A second kind, or a second reason, is put into words from this part of a cause's waiting on; a list of kinds, which
+/* A second kind, or a second reason, is put into words from this part of a cause's waiting on. A list of kinds, which
  * is shorter, names those from this part on. */
 static const double WORTH_SAYING = 0.2, WORTH_NAMING_KIND = 0.1;
 /* Ratios of costs are taken to be that good where nothing tells how good they are; beyond the second no ratio is told.
  */
 static const double USUAL_DOUBT = 0.15, VAGUE_DOUBT = 0.5;
-/* Executions that are a thousandth of the others' are none to speak of; a factor above it says nothing. */
+/* Executions that are a thousandth of the others' are none to speak of. A factor above it says nothing. */
 enum { FACTOR_KNOWN = 1000 };
 /* When a cause acts: more at one end than at the other by this, by a line whose slope is so many of its standard errors
  * (a busy machine makes less of nothing); left out at both ends together. Ranks whose waiting over the run differs by

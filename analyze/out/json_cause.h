@@ -28,7 +28,7 @@ json_t *json_site(struct json *json, uint32_t number);
 json_t *json_machine(struct json *json);
 json_t *json_transfers(struct json *json);
 
-/* How many of n are shown: `most`, or all on request. */
+/* The number of items shown of n: `most`, or all on request. */
 uint32_t json_n_shown(const struct json *json, uint32_t n, uint32_t most);
 /* Notes in object.left_out that n items of its list are missing, with so much waiting; < 0: the list has none. */
 void json_leave_out(json_t *object, const char *list, uint32_t n, int64_t waiting_ns);

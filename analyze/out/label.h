@@ -6,7 +6,7 @@
 struct label_book {
     struct arena *arena; /* labels live here */
     const struct analysis *analysis;
-    bool full_paths;  /* files as in the debug information; otherwise as short as they stay unique */
+    bool full_paths;  /* files as in the debug information. Otherwise as short as they stay unique */
     bool short_names; /* steps and sites without long template arguments */
 };
 
@@ -22,8 +22,8 @@ const char *label_step(const struct label_book *book, uint32_t step);
 const char *label_within(const struct label_book *book, uint32_t step);
 /* By what it is alone: equal in another run of the program, whatever was seen around it there. */
 const char *label_step_alone(const struct label_book *book, uint32_t step);
-/* A cause as its step; where another cause has that name, ", called at jacobi.c:20 in solve()" tells them apart, or
- * " <- main():85" behind that. */
+/* A cause as its step. Where another cause has that name, ", called at jacobi.c:20 in solve()" tells them apart, or "
+ * <- main():85" behind that. */
 const char *label_cause(const struct label_book *book, uint32_t cause);
 /* The same after "most of it": "in loop a.c:5-7, called at b.c:3 in c()". */
 const char *label_cause_within(const struct label_book *book, uint32_t cause);

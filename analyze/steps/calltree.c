@@ -409,7 +409,7 @@ static double excess_ns(const struct placed *placed, double others_ns, double sa
     return off_ns > 0 ? off_ns * fmax(1 - same_ns2 / (off_ns * off_ns), 0) : 0;
 }
 
-/* Of one process and step. Where it spends no more than the others in any node, its time tells. */
+/* Of one process and step. If it spends no more than the others in any node, its time decides. */
 static void share_blame(struct placing *placing, uint64_t key, double sample_ns)
 {
     uint64_t mine = *map_get(&placing->of_step, key);
@@ -450,7 +450,7 @@ void placing_begin(struct placing *placing, struct sites *sites, const struct su
     for (size_t i = 0, end; i < placing->sampled.n; i = end) {
         for (end = i; end < placing->sampled.n && placing->sampled.at[end].key == placing->sampled.at[i].key;)
             end++;
-        /* Equal nodes of one process and step become one; their weights become shares. */
+        /* Equal nodes of one process and step become one. Their weights become shares. */
         const struct sampled_node *sampled = &placing->sampled.at[i];
         double sum_ns = 0;
         size_t begin = placing->placed.n;
@@ -481,7 +481,7 @@ void placing_release(struct placing *placing)
     map_release(&placing->of_step);
 }
 
-/* What stands for all steps of one code: an MPI call is the same whoever led to it. */
+/* Stands for all steps of one code: an MPI call is the same whatever led to it. */
 static uint32_t step_alone(struct sites *sites, uint32_t step)
 {
     struct step_key key = *steps_key(sites->steps, steps_base(sites->steps, step));

@@ -538,8 +538,8 @@ CALLBACK(on_rma_done, OTF2_RmaWinRef win, uint64_t matching)
 
 /*
  * Records of I/O. The analysis wants to know which call worked on which file, and how much it moved: the end of an
- * operation tells, also of a non-blocking one. What an MPI library does to the file system below (other paradigms, in
- * archives of other tools) is the same data once more.
+ * operation tells, also of a non-blocking one. An MPI library's calls of the file system below (other paradigms, in
+ * archives of other tools) are the same data once more.
  */
 
 static void append_io(struct location_reader *location, OTF2_TimeStamp time, OTF2_IoHandleRef handle, uint64_t bytes,

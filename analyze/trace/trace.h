@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the analysis sees of a run, whoever recorded it: definitions, and a stream of events in order of (corrected)
+ * A run as the analysis sees it, whatever tool recorded it: definitions, and a stream of events in order of (corrected)
  * time. Made from an OTF2 archive by trace_open, or in memory by tests (tests/unit/scene). Only analyze/archive and
  * analyze/trace know OTF2.
  */
@@ -20,7 +20,7 @@ struct trace_cpus {
     uint32_t n; /* 0 = unknown */
 };
 
-/* What a process had of its node: all 0 where the archive does not tell (those of other tools, older ones). */
+/* The process's share of its node: all 0 where the archive does not say (those of other tools, older ones). */
 struct trace_process {
     struct trace_cpus cpus; /* that one of its threads may use */
     struct ww_machine machine;
@@ -83,7 +83,7 @@ struct trace_frame {
     uint32_t region;
 };
 
-/* Where the code is that an address of a stack belongs to: of a return address, in the call before it. */
+/* The code to which an address of a stack belongs: of a return address, in the call before it. */
 static inline uint64_t trace_code_address(uint64_t address, bool is_return)
 {
     return address - is_return;
@@ -191,7 +191,7 @@ struct event_block {
     uint32_t n, next; /* which of them is handed out next */
 };
 
-/* What was done to the clocks before events were handed out. */
+/* Repairs of the clocks before events were handed out. */
 struct trace_clocks {
     bool measured;         /* offsets came from the recorder */
     bool aligned;          /* offsets were derived from messages and collectives */
@@ -248,7 +248,7 @@ struct trace {
 };
 
 /*
- * From a frame out to its callers: `at` is each in turn; no turn for TRACE_NONE. It ends without a count of turns,
+ * From a frame out to its callers: `at` is each in turn. No turn for TRACE_NONE. It ends without a count of turns,
  * since a caller's index is smaller: who makes a trace drops callers that are defined later, and so every circle.
  */
 #define trace_walk(trace, at, frame)                                                                                   \

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a receive has in common with its send. */
+/* Shared by a receive and its send. */
 struct queue_key {
     uint32_t comm, source, destination; /* world ranks */
     uint32_t window;
@@ -609,7 +609,7 @@ void gatherings_end(struct gatherings *gatherings, uint32_t rank)
     }
 }
 
-/* Where a damaged list names a member twice, one of its places is never taken. */
+/* If a damaged list names a member twice, one of its places is never taken. */
 static void space_end_all(struct gatherings *gatherings, struct gather_space_state *space)
 {
     for (size_t i = space->first; i < space->pending.n; i++) {

@@ -5,8 +5,8 @@
  *
  * Which receive takes which send: first in, first out, for each (communicator, source, destination, tag).
  *
- * Where a run was recorded in windows, a message that was sent or received between two of them has no other side: those
- * of one window match each other only.
+ * In a run recorded in windows, a message that was sent or received between two of them has no other side: those of one
+ * window match each other only.
  *
  * Receives may be seen before their send (some recorders write the send's record after the call): whichever comes
  * second finds the first in the queue. Memory follows the messages under way.
@@ -50,7 +50,7 @@ struct messages {
 
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links);
 void messages_release(struct messages *messages);
-/* What comes from this rank is of the window that begins with this event. */
+/* Messages from this rank are of the window that begins with this event. */
 void messages_begin_window(struct messages *messages, uint32_t rank, const struct event *event);
 /* The world rank of an event's peer, seen by `rank`; TRACE_NONE when there is none (MPI_PROC_NULL, outside). */
 uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, uint32_t peer);
@@ -62,7 +62,7 @@ struct message *messages_receive(struct messages *messages, const struct event *
 void messages_receive_unseen(struct messages *messages, const struct event *event, struct point *post);
 /* The first message on its way to `rank` that a probe can have found, with a hold; NULL: none is known. */
 struct message *messages_sent(struct messages *messages, const struct event *event, uint32_t rank);
-/* How many messages with this tag have been sent and nobody received them; the ranks are world ranks. */
+/* The messages with this tag that were sent and that nobody received. The ranks are world ranks. */
 size_t messages_n_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
                             uint32_t destination);
 /* Another one has been sent by `source` that nobody received: with another tag, or with this one on another
@@ -86,7 +86,7 @@ void message_drop(struct messages *messages, struct message *message);
  * operations, fences, and operations on files are counted apart, since they never match each other.
  *
  * A gathering lives until all members that will come have come and their calls have been replayed. A member whose
- * process ended without coming is absent; nobody waits for it any more.
+ * process ended without coming is absent. Nobody waits for it any more.
  */
 
 struct gathering {
@@ -118,7 +118,7 @@ struct gatherings {
 
 enum gather_space { GATHER_BLOCKING, GATHER_NONBLOCKING, GATHER_FENCE, GATHER_FILE, GATHER_N_SPACES };
 
-/* What a member says of the operation it takes part in. */
+/* A member's word on the operation it takes part in. */
 struct gather_call {
     uint32_t comm; /* trace->n_comms: all ranks, for MPI_Finalize */
     enum gather_space space;
@@ -141,7 +141,7 @@ struct gathering *gatherings_join(struct gatherings *gatherings, const struct ga
 void gatherings_end(struct gatherings *gatherings, uint32_t rank);
 /* The end of the trace: whoever has not come will not come. */
 void gatherings_end_all(struct gatherings *gatherings);
-/* How many operations of the communicator this rank has joined. */
+/* The number of operations of the communicator that this rank has joined. */
 uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank);
 /* NULL when the communicator has no topology that is known. */
 const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);

@@ -71,8 +71,8 @@ static struct comeback last_to_come(const struct progress *progress, const struc
     return last;
 }
 
-/* What a call tells of those like it: the target came back while it lasted since from_ns, or (NULL) never. True when
- * the target was waited for. */
+/* A call's word on those like it: the target came back while it lasted since from_ns, or (NULL) never. True when the
+ * target was waited for. */
 static bool evidence_says_so(struct progress *progress, const struct progress_part *part, const struct point *came,
                              uint64_t from_ns)
 {

@@ -53,7 +53,7 @@ struct progress_part {
     uint64_t enter_ns, leave_ns;
     const struct idle *idle;
 };
-/* A rank has begun an operation that others need its progress for; it has completed one. */
+/* A rank has begun an operation that others need its progress for. It has completed one. */
 void progress_begun(struct progress *progress, uint32_t rank);
 void progress_completed(struct progress *progress, uint32_t rank);
 bool progress_has_begun(const struct progress *progress, uint32_t rank);
@@ -82,7 +82,7 @@ struct point *progress_judge(struct progress *progress, const struct progress_pa
  *   - If it ended without the other one, that one was not needed: hardware, shared memory or a thread did without. That
  *     counts eight times; only a clock that misleads can show it by mistake.
  *
- * What is shorter than a call takes by itself, or than two clocks may differ by, says nothing and is not asked.
+ * A time shorter than a call takes by itself, or than two clocks may differ by, says nothing and is not asked.
  */
 
 static inline uint64_t evidence_floor_ns(const struct trace *trace)
@@ -112,15 +112,15 @@ static inline bool evidence_speaks_for(const struct evidence *evidence)
 }
 
 /*
- * Members of collectives on whom others depend although the result does not: of rooted ones those that are not the
- * root, of prefix reductions later ones. MPI libraries broadcast and reduce along trees, often with one member a node
- * in between, so a member may wait for one that relays, and a root for one that has to take its part. Which tree it is
- * no record says; it is read from the times, for each pair of members.
- * The last to enter before a member's call ended, and well after what else it had waited for, may have let it end
+ * Members of collectives on whom others depend although the result does not: of rooted ones those that are
+ * not the root, of prefix reductions later ones. MPI libraries broadcast and reduce along trees, often with
+ * one member a node in between, so a member may wait for one that relays, and a root for one that has to take
+ * its part. Which tree it is no record says. It is read from the times, for each pair of members. The last to
+ * enter before a member's call ended, and well after what else it had waited for, may have let it end
  * (below).
  *
- * Pairs that speak against it are passed over for the one that entered before. The first instance of a pair is not
- * believed: in a large communicator somebody is always last.
+ * Pairs that speak against it are passed over for the one that entered before. The first instance of a pair
+ * is not believed: in a large communicator somebody is always last.
  *
  * Memory: a pair takes 40 bytes; beyond a million of them none is added.
  */

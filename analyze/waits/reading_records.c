@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call's records tell: what it posts and completes, and at its end whom it waited for by that. */
+/* A call's records: what it posts and completes, and at its end whom it waited for by that. */
 #include "analyze/constants/constants.h"
 #include "analyze/waits/reading.h"
 #include <stdlib.h>
@@ -349,7 +349,7 @@ void reading_complete(struct reader *reader, uint32_t lane)
         struct completion *completion = &reading->completions.at[i];
         struct point *point = completion->point ? completion->point : reading_point(reader, lane);
         bool is_collective = completion->event.kind == EV_ICOLL_DONE;
-        /* What it began before the first record is counted by nobody. */
+        /* Operations that it began before the first record are counted by nobody. */
         if (is_collective && (completion->point || !reader->trace->is_ours)) {
             struct gather_call operation =
                 coll_of_event(reader, &completion->event, WW_ICOLLECTIVE, GATHER_NONBLOCKING);

@@ -82,8 +82,8 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
 }
 
 /*
- * One-sided communication that the target takes no part in: locks, flushes and unlocks, and requests. What such a call
- * may have waited for is asked for each target that it concerns:
+ * One-sided communication that the target takes no part in: locks, flushes and unlocks, and requests. The waits of such
+ * a call are asked for each target that it concerns:
  *   - MPI_Win_lock, MPI_Win_unlock, MPI_Win_flush and its local form name one; MPI_Win_lock_all concerns all;
  *   - a flush or unlock of all concerns those on which operations are pending;
  *   - MPI_Put and kin, which some libraries let wait themselves, MPI_Rput and kin, and MPI_Wait, MPI_Test and kin for
@@ -194,7 +194,7 @@ static void wait_for_lock(struct reader *reader, struct reading *reading, uint32
     need->is_inferred = is_inferred;
 }
 
-/* Where locks are deferred, whatever needs one may wait for it. */
+/* If locks are deferred, whatever needs one may wait for it. */
 static void wait_for_deferred_locks(struct reader *reader, struct reading *reading, uint32_t rank)
 {
     struct locks *locks = reader->replay->locks;

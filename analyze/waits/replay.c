@@ -207,7 +207,7 @@ static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane
         polling_end(&lane->polling, replay->links);
 }
 
-/* What the location did itself until `to_ns`. */
+/* The location's own doing until `to_ns`. */
 static void lane_tell(const struct replay *replay, const struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns,
                       const struct term *terms, size_t n)
 {
@@ -215,7 +215,7 @@ static void lane_tell(const struct replay *replay, const struct queue_of_calls *
         replay->times.spent(replay->times.context, lane_number(replay, lane), from_ns, to_ns, terms, n);
 }
 
-/* What happened in the polls meanwhile turns out to have been waiting. */
+/* The polls meanwhile turn out to have been waiting. */
 static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
@@ -230,7 +230,7 @@ static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *l
     }
 }
 
-/* What it polled for never came: like a call that never came back, with what it did between its polls. */
+/* The awaited thing never came: like a call that never came back, with what it did between its polls. */
 static void lane_break_off_polls(struct replay *replay, struct queue_of_calls *lane, uint32_t site)
 {
     double open_ns = (double)(lane->now_ns - lane->polling.since_ns);
@@ -244,7 +244,7 @@ static void lane_break_off_polls(struct replay *replay, struct queue_of_calls *l
     lane_stop_polling(replay, lane);
 }
 
-/* What happened since the last poll. */
+/* Events since the last poll. */
 static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
     if (!lane->polling.mark)
@@ -273,8 +273,8 @@ static void vector_scale(struct sparse *vector, double factor)
         vector->at[i].ns *= factor;
 }
 
-/* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. What it did before
- * is in its sums alone; of the time before it began nothing is known. */
+/* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. Its earlier doing is
+ * in its sums alone; of the time before it began nothing is known. */
 static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     const struct queue_of_calls *parent = NULL;
@@ -465,7 +465,7 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
     /* A call that never ended would not have gone on with a CPU either. */
     double idle_ns = call->is_open ? 0 : (double)idle_between(&call->idle, from_ns, to_ns);
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
-    /* What moved in a call that never ended is not known. */
+    /* Transfers in a call that never ended are not known. */
     bool is_unknown = waits_for_unknown(call);
     enum step_state state = call->is_open || is_unknown ? STEP_MPI : waits_state(call->class);
     enum call_state what = call->is_open ? CALL_OPEN : is_unknown ? CALL_WAITING : CALL_ITSELF;
@@ -593,7 +593,7 @@ static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, cons
     lane->now_ns = lane->tip->time_ns;
 }
 
-/* Where it waited. Of polls by turns for several things, the place of the one for what came in the end; a call that
+/* Where it waited. Of polls by turns for several things, the place of the one for what came in the end. A call that
  * only fetches what polls have found says less than they do. */
 static uint32_t lane_wait_site(const struct queue_of_calls *lane, const struct call *call)
 {
@@ -643,7 +643,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     }
 }
 
-/* What this call waited for next, after what the lane did itself before. Returns what to sleep on before that can be
+/* The call's next wait, after what the lane did itself before. Returns what to sleep on before that can be
  * explained. */
 static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
@@ -720,7 +720,7 @@ static bool lane_polled_for_absent(struct replay *replay, const struct queue_of_
     return has_any;
 }
 
-/* What the call waited for, in what order. Returns what to sleep on before that is known. */
+/* The call's waits, in order. Returns what to sleep on before that is known. */
 static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct call *call)
 {
     struct queue_of_calls *lane = &replay->lanes[at];
@@ -804,7 +804,7 @@ static uint32_t oldest_asleep(const struct replay *replay, bool for_polling)
     return oldest;
 }
 
-/* What it waits for is missing from the trace. */
+/* The awaited event is missing from the trace. */
 static void replay_force(struct replay *replay)
 {
     uint32_t oldest = oldest_asleep(replay, false);

@@ -7,7 +7,7 @@
  *
  * Certain before inferred: a wait is explained up to its certain release first (waits.h), and what is inferred explains
  * only what is left. Whoever goes on from a process that polls needs to know what led that one there, which is known
- * when its polling has found something; so points inside a polling are set at its end, in the order of time, as far as
+ * when its polling has found something. So points inside a polling are set at its end, in the order of time, as far as
  * what that depends on has been set. All dependences lead back in time, so that somebody can always go on.
  */
 #pragma once
@@ -24,7 +24,7 @@
 /* A receive to be posted: by the only thing that the call did, a send; or perhaps, by one that also received. */
 enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_POST, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
 
-/* What a call cannot end before. Holds its object. */
+/* The things before which a call cannot end. Holds its object. */
 struct need {
     enum need_kind kind;
     uint32_t index; /* of this member in the gathering */
@@ -45,7 +45,7 @@ static inline bool need_is_message(const struct need *need)
     return need->kind == NEED_SEND || need->kind == NEED_RECEIVE || need->kind == NEED_POST;
 }
 
-/* What a call waited for. */
+/* The wait of a call. */
 struct release {
     struct point *point; /* held by the call's needs */
     enum wait_kind kind;

@@ -9,10 +9,10 @@
  * reaches record_leave. A jump ends the call (record_jumps_to). After an exception the next call finds that the frame
  * of the call under way is no longer on its stack.
  *
- * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. The
- * clock is read at its begin as well, since one reading could not tell time in the poll from time between two polls,
- * and work of the program between them ends the interval. Sleep is no work: a program that backs off between two polls
- * waits all the same. The thread's CPU time tells the two apart. Nor is offering the CPU to others (sched_yield).
+ * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. The clock
+ * is read at its begin as well, since one reading could not tell time in the poll from time between two polls, and work
+ * of the program between them ends the interval. Sleep is no work: a program that backs off between two polls waits all
+ * the same. The thread's CPU time tells the two apart. Offering the CPU to others is none either (sched_yield).
  *
  * A program that works for short times between polls, and looks for messages now and then, may do all it has to do like
  * that. So the interval ends when there is enough of such work to be told, earlier by as much: in the records the polls
@@ -440,7 +440,7 @@ void record_callback_end(void)
 void record_mark(uint64_t time_ns)
 {
     struct recorder_thread *thread = recorder_self;
-    /* That of the wrapper, which is compiled with a frame pointer: behind it stands the return address. */
+    /* The wrapper's is compiled with a frame pointer: behind it stands the return address. */
     const void *const *frame = thread->outer_frame;
     mark(thread, thread->unrecorded.call, time_ns, frame[1], frame);
     tell_interval(thread, time_ns, time_ns);
@@ -463,8 +463,8 @@ static uint64_t awake_since_poll_ns(const struct recorder_thread *thread)
     return awake_ns > polled_ns ? awake_ns - polled_ns : 0;
 }
 
-/* Of a gap between two polls that are far apart: true after a nap, which is remembered. Who works between polls and
- * was off the CPU had to do without it. */
+/* Of a gap between two polls that are far apart: true after a nap, which is remembered. A thread that works between
+ * polls and was off the CPU had to do without it. */
 static bool note_nap(struct recorder_thread *thread, uint64_t gap_ns, uint64_t now_ns)
 {
     if (gap_ns < POLL_NAP_MIN_NS || is_at_work(thread, thread->poll->leave_ns))
@@ -494,7 +494,7 @@ static bool goes_on_after_work(struct recorder_thread *thread, uint64_t now_ns)
 }
 
 /* Does a poll at the same place, or one that takes its turn, go on with the open interval? Not when the program did
- * some work of its own since the last one; a nap is remembered. */
+ * some work of its own since the last one. A nap is remembered. */
 static inline bool poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
 {
     uint64_t gap_ns = now_ns - thread->poll->leave_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a wrapper needs: begin a record, complete it, append what belongs to it.
+ * A wrapper's needs: begin a record, complete it, append what belongs to it.
  *
  *     int MPI_Barrier(MPI_Comm comm)
  *     {
@@ -58,17 +58,17 @@ void record_jumps_to(uint64_t stack_pointer);
 /* A failing poll (Test*, Iprobe, ... whose flag is false): folds it into the open polling interval of this thread when
  * call id and return address are the same, or those of polls that fail by turns with it, and no other call came
  * between; otherwise begins one. One clock reading (by turns, two), no stack walk when folded. Use instead of
- * record_enter/leave: poll_begin before the real call, then poll_failed or poll_succeeded after it.
- * Where the polls of a place turn out to be rare, the time between two of them that the program spends on its own work
- * ends the interval, so that only waiting is folded. */
+ * record_enter/leave: poll_begin before the real call, then poll_failed or poll_succeeded after it. If the polls of a
+ * place turn out to be rare, the time between two of them that the program spends on its own work ends the interval, so
+ * that only waiting is folded. */
 struct record_poll {
     struct ww_call *call; /* NULL: not recorded */
 };
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address);
 void record_poll_failed(struct record_poll *poll);
-/* Closes the interval, whose record becomes that of the successful call, if it is of the same place; fill in and append
- * WW_DONEs between this and record_leave. Where the program slept between polls, the interval is parted at the last
- * naps. */
+/* Closes the interval, whose record becomes that of the successful call, if it is of the same place; fill in and
+ * append WW_DONEs between this and record_leave. If the program slept between polls, the interval is parted at the
+ * last naps. */
 struct ww_call *record_poll_succeeded(struct record_poll *poll);
 
 /* Appends one WW_DONE or WW_STARTED after `call`. */

@@ -2,10 +2,10 @@
 /*
  * The recorder's two structs: one for the process, one for each thread.
  *
- * Who writes what: a thread writes its own `events` spool and call fields; the helper thread writes `samples` spools,
- * the modules and the list of threads (together with new threads, under threads_lock). `recording` is the one switch
- * that everybody looks at. Nothing here is ever freed while the program runs, so that a stale pointer is at worst out
- * of date.
+ * The writers: a thread writes its own `events` spool and call fields. The helper thread writes `samples` spools, the
+ * modules and the list of threads (together with new threads, under threads_lock). `recording` is the one switch that
+ * everybody looks at. Nothing here is ever freed while the program runs, so that a stale pointer is at worst out of
+ * date.
  */
 #pragma once
 #include "wrap/only.h"
@@ -43,8 +43,8 @@ struct recorder_account {
     _Atomic bool is_leave;
 };
 
-/* RUNS is zero, hence that of a new struct. Who writes: the thread ENDED or CLOSING, when it ends; threads.c, under its
- * lock, RUNS; the helper CLOSING and UNUSED. */
+/* RUNS is zero, hence that of a new struct. The writers: the thread ENDED or CLOSING, when it ends; threads.c, under
+ * its lock, RUNS; the helper CLOSING and UNUSED. */
 enum recorder_thread_state {
     THREAD_RUNS,
     THREAD_ENDED,   /* the next thread goes on with its files */
@@ -57,7 +57,7 @@ struct recorder_thread {
     _Atomic int state;
     _Atomic int32_t tid;
     _Atomic int32_t index; /* -1: no file yet */
-    /* What follows is zero in a new thread. */
+    /* Fields from here on are zero in a new thread. */
     struct spool events;
     /* Hot: the call being recorded. */
     unsigned depth;

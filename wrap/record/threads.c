@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads and their files. A thread gets its struct when it first calls MPI, or when the helper first sees it; the file
+ * Threads and their files. A thread gets its struct when it first calls MPI, or when the helper first sees it. The file
  * number T and the file itself only with the first record, so that threads that do nothing leave nothing. Structs form
  * a list that only grows; thread ends are seen by a key's destructor (its own calls) and by the helper (everything
  * else).
@@ -52,7 +52,7 @@ static void make_exit_key(void)
     exit_key = thread_key_new(thread_exits);
 }
 
-/* What the list has for a thread: its own struct, one whose files it may go on with, one that it may have. There may be
+/* The list's struct for a thread: its own, one whose files it may go on with, one that it may have. There may be
  * thousands of them: one walk. */
 struct choice {
     struct recorder_thread *own, *ended, *unused;

@@ -45,7 +45,7 @@ static const char *const spelling[N_SENTINELS][N_SPELLINGS] = {
 enum { FIRST_INDIRECT = 1 };
 #endif
 
-/* Where a name is not there, something that no argument can be. */
+/* If a name is not there, something that no argument can be. */
 static const void *nothing;
 static const void *sentinels[N_SENTINELS][N_SPELLINGS];
 
@@ -136,7 +136,7 @@ static bool life_call(struct fortran *f, fortran_next *next, void *function, con
     return true;
 }
 
-/* What sessions mean to the recorder, before the real call and after it. */
+/* Sessions as the recorder sees them, before the real call and after it. */
 static void session_before(const struct fortran *f, const void *return_address, const void *frame_address)
 {
 #if MPI_VERSION >= 4
@@ -189,7 +189,7 @@ static void call_ends(struct fortran *f, const struct shape *shape)
     record_leave(f->call, f->err);
 }
 
-/* Where the error code goes that a mpi_f08 program does not ask for. */
+/* Takes the error code that a mpi_f08 program does not ask for. */
 static __thread int unwanted_ierror;
 
 void fortran_call(const struct fortran_row *row, void **arguments, fortran_next *next, void *function,

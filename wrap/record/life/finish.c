@@ -2,7 +2,7 @@
 /*
  * MPI_Finalize: every rank closes and converts what it wrote, the counts are added up, and rank 0 joins the parts.
  *
- * MPI's own finalisation takes some 50 ms, nearly all of it asleep. The join needs no MPI and about as long; it
+ * MPI's own finalisation takes some 50 ms, nearly all of it asleep. The join needs no MPI and about as long. It
  * therefore runs meanwhile, started by a thread of its own, and MPI_Finalize returns when both are done.
  */
 #include "wrap/record/life/finish.h"
@@ -131,7 +131,7 @@ static void beside_wait(struct beside *beside)
     beside->is_running = false;
 }
 
-/* Whoever looks at a program that has written its last line and does not end is told what it still does. */
+/* A user who sees that the program has written its last line and does not end learns what it still does. */
 static struct {
     struct beside beside;
     pthread_mutex_t lock;
@@ -214,7 +214,7 @@ void finish_before_finalize(void)
     errno = saved;
 }
 
-/* What the user has to know of the run directory. */
+/* The user's facts about the run directory. */
 static const char *describe_place(void)
 {
     if (access(recorder.run_dir, F_OK) != 0 && errno == ENOENT)

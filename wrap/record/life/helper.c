@@ -94,7 +94,7 @@ static void tell_when_full(struct recorder_thread *thread)
     say_note("thread %d ran out of room and was not recorded to its end", thread->index);
 }
 
-/* Who watches a long run, or sees it killed, which nobody can tell afterwards. */
+/* A user may watch a long run, or see it killed, and nobody can say it afterwards. */
 static void tell_where(void)
 {
     if (helper.told_where || recorder_now_ns() - recorder.start_ns < TELL_WHERE_NS)

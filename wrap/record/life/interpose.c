@@ -2,15 +2,15 @@
 /*
  * Functions of the C library that this library stands before.
  *
- * Where the program begins a thread: the thread makes itself known before it runs what it was begun for. That it does
- * by a jump, so that no frame of ours lies in its stack; without optimisation one does, which is why the two functions
- * have a section of their own (workers_is_start).
+ * The program begins a thread: the thread makes itself known before it runs its function. It does so by a jump, so that
+ * no frame of ours lies in its stack; without optimisation one does, which is why the two functions have a section of
+ * their own (workers_is_start).
  *
- * Where the program jumps out of functions: the frames that end there are noted (counters.h), then the jump is made.
- * Where to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process. A call
- * of MPI that is jumped out of ends.
+ * The program jumps out of functions: the frames that end there are noted (counters.h), then the jump is made. The
+ * saved stack pointer says where to. The C library keeps it mangled with a secret of the process. A call of MPI that is
+ * jumped out of ends.
  *
- * Where the program offers its CPU: that is noted for its polls (record.c).
+ * The program offers its CPU: that is noted for its polls (record.c).
  *
  * A jump removes every frame that lies below the stack pointer it restores. They are walked twice: the first time only
  * to see that the walk ends in the frame that is jumped to, which tells a jump up the stack from one to another stack.
@@ -120,7 +120,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     return rc;
 }
 
-/* Who offers its CPU to others between two polls has nothing to do. */
+/* A thread that offers its CPU to others between two polls has nothing to do. */
 EXPORT int sched_yield(void)
 {
     struct recorder_thread *thread = recorder_self;
@@ -155,8 +155,8 @@ static inline uint64_t saved_stack_pointer(const struct __jmp_buf_tag *env)
     return value;
 }
 
-/* Each frame whose return address lies below to_sp ends, so the one before it is known to end when the next is found;
- * the walk cannot read further than that and stops in the frame that stays. True when it is the right one. */
+/* Each frame whose return address lies below to_sp ends, so the one before it is known to end when the next is found.
+ * The walk cannot read further than that and stops in the frame that stays. True when it is the right one. */
 static bool walk(struct unwound *unwound, struct unwind_frame frame, uint64_t to_sp)
 {
     const struct unwind_stack stack = {

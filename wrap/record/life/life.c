@@ -56,7 +56,7 @@ static void describe_process(struct ww_header *header)
     header->realtime_ns = recorder.realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
 }
 
-/* Rank 0 makes the run directory; its name, or nothing, goes to all. */
+/* Rank 0 makes the run directory. Its name, or nothing, goes to all. */
 static bool agree_on_directory(void)
 {
     if (recorder.rank == 0 && !rundir_create(recorder.options.dir, recorder.header.program, recorder.n_ranks,
@@ -252,7 +252,7 @@ void life_start(void)
         life_compare_clocks();
         if (recorder.run_dir[0])
             tell_who_is_off();
-        /* What beginning took longer here than there is nobody's start-up. */
+        /* Time that the recorder's begin takes longer here than there is nobody's start-up. */
         world_barrier();
     } else
         recorder_give_up("MPI refused a communicator");

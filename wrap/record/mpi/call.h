@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the wrappers write into their call record, by class of call.
+ * Fields that the wrappers write into their call record, by class of call.
  *
- * X_begin runs before the real call: it looks at values only, never into an object that the program named, since
- * that may be invalid (programs test errors). X_end runs after it and asks MPI about the program's handles only if the
- * call succeeded. Both accept call == NULL. All take C handles, so that the Fortran entry points share them.
+ * X_begin runs before the real call: it looks at values only, never into an object that the program named, since that
+ * may be invalid (programs test errors). X_end runs after it and asks MPI about the program's handles only if the call
+ * succeeded. Both accept call == NULL. All take C handles, so that the Fortran entry points share them.
  */
 #pragma once
 #include "wrap/record/mpi/comms.h"
@@ -63,7 +63,7 @@ static inline void call_peer(struct ww_call *call, int peer, int tag)
     call->flags |= peer == MPI_PROC_NULL ? WW_F_NULL : peer == MPI_ANY_SOURCE ? WW_F_ANY : 0;
 }
 
-/* Only for a type that a successful call has just used with this count; a null one can be among its arguments where
+/* Only for a type that a successful call has just used with this count. A null one can be among its arguments where
  * nothing is moved, and MPI must not be asked about it. */
 static inline uint64_t type_bytes(MPI_Count count, MPI_Datatype type)
 {

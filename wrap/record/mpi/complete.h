@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What completion calls need: the request handles as they were before the call, statuses where the program wants none
- * but we do, and a WW_DONE for each request that the call completed.
+ * Data that completion calls need: the request handles as they were before the call, statuses where the program wants
+ * none but we do, and a WW_DONE for each request that the call completed.
  *
  * A few dozen requests fit on the wrapper's stack; more go to a block of the thread that grows and stays. Handles are
- * copied before every call, failing polls included: which one completes is not known in advance, and MPI looks
- * into every request of the list anyway, at several times the price.
+ * copied before every call, failing polls included: which one completes is not known in advance, and MPI looks into
+ * every request of the list anyway, at several times the price.
  */
 #pragma once
 #include "wrap/record/mpi/call.h"
@@ -77,7 +77,7 @@ static inline void complete_request(struct ww_call *call, MPI_Request before, MP
     record_done(call, WW_DONE, done);
 }
 
-/* Wait and Test of one request, after the call; a request that failed is completed by it all the same. */
+/* Wait and Test of one request, after the call. A request that failed is completed by it all the same. */
 static inline void complete_one(struct ww_call *call, int err, MPI_Request before, const MPI_Request *after,
                                 MPI_Status *status)
 {

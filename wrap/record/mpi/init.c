@@ -183,7 +183,7 @@ MPI_ENTRY(Abort, (MPI_Comm comm, int code))
     return err;
 }
 
-/* What follows the level is defined by each tool; MPI's own function ignores it. */
+/* Arguments behind the level are defined by each tool; MPI's own function ignores them. */
 MPI_ENTRY(Pcontrol, (const int level, ...))
 {
     struct ww_call *call = record_enter(WW_ID_Pcontrol, RECORD_HERE);

@@ -2,7 +2,7 @@
 /*
  * Calls of which enter and leave are recorded and nothing else, because they neither communicate nor wait: on
  * attributes, groups, types, info objects, errors, and what MPI 3.0 removed. Open MPI's library still has the latter,
- * for programs compiled against older headers, but its mpi.h refuses their names; so they are declared here. Calls that
+ * for programs compiled against older headers, but its mpi.h refuses their names. So they are declared here. Calls that
  * give MPI a function of the program are in callback.c.
  */
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 1

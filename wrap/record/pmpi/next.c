@@ -8,7 +8,7 @@
  *
  * Other tools of MPI's profiling interface: one that the dynamic linker finds behind us is called by us. One that it
  * finds before us (preloaded before us, or linked into the program) shadows our functions: it takes calls first, and
- * passes them on to MPI's PMPI_ names, past us. That is seen by looking our own functions up as the program does.
+ * passes them on to MPI's PMPI_ names, past us. To see that, it looks its own functions up as the program does.
  *
  * Taking this library out of the way: preloaded into a program of the other MPI, even a wrapper that only passes its
  * arguments on is wrong: a handle is a pointer there and an int here. Symbols cannot be withdrawn, but the slots

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a wrapper reaches the MPI behind it.
+ * The way from a wrapper to the MPI behind it.
  *
- * This library must load into shells and launchers that know no MPI, and into interpreters that load MPI later. So it
- * refers to no symbol of MPI at all, neither function nor predefined handle: everything is looked up by name, when
- * first needed.
+ * This library must load into shells and launchers that know no MPI, and into interpreters that load MPI later.
+ * So it refers to no symbol of MPI at all, neither function nor predefined handle: everything is looked up by
+ * name, when first needed.
  *
  *     MPI_ENTRY(Send, (const void *buf, int count, ...))
  *     {
@@ -12,7 +12,7 @@
  *         int err = NEXT(Send)(buf, count, ...);
  *
  * defines MPI_Send (the compiler checks it against mpi.h) and calls the next definition of it: MPI's, or that of
- * another tool stacked behind us. What the recorder asks for itself goes straight to MPI's PMPI_ names
+ * another tool stacked behind us. The recorder's own questions go straight to MPI's PMPI_ names
  * (PMPI(Type_size)).
  */
 #pragma once
@@ -70,7 +70,7 @@ struct mpi_handles {
 extern struct mpi_handles mpi_handles;
 /* 0, or -1 when the MPI of this process is not the one that this library was built for. */
 int next_load_handles(void);
-/* Makes the calls of all loaded objects go past this library; for a process whose MPI is not ours. */
+/* Makes the calls of all loaded objects go past this library. For a process whose MPI is not ours. */
 void next_unhook(void);
 /* Leaves a note for the report if another tool takes functions of MPI before us (shadows ours). */
 void next_note_shadowed(void);

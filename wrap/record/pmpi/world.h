@@ -12,7 +12,7 @@
 /* MPI is initialised and not finalised, or there is a communicator in the place of MPI_COMM_WORLD. */
 bool world_is_up(void);
 /* In a program without MPI_COMM_WORLD: the MPI_Comm at `all` has the same members. To be called before world_open, with
- * these members doing the same; it may be freed after that. */
+ * these members doing the same. It may be freed after that. */
 bool world_use(const void *all);
 bool world_open(int32_t *rank, int32_t *n_ranks);
 /* Rank 0's bytes to all. */
@@ -28,7 +28,7 @@ bool world_sum(uint64_t *values, unsigned n);
 bool world_barrier(void);
 /* Rising, the ranks that say true: takes each of them, on all ranks. */
 bool world_each(bool is_one, void (*take)(int32_t rank));
-/* What the clock of rank 0 showed (reference_ns) when ours showed local_ns, give or take error_ns. */
+/* The clock of rank 0 (reference_ns) when ours showed local_ns, give or take error_ns. */
 struct world_clock {
     uint64_t local_ns, reference_ns;
     uint32_t error_ns;

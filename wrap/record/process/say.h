@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the recorder tells: lines for the user on stderr, notes for the report. */
+/* The recorder's words: lines for the user on stderr, notes for the report. */
 #pragma once
 #include "wrap/launcher.h"
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the program spends its time, and when it is not on a CPU.
+ * Places where the program spends its time, and times when it is not on a CPU.
  *
  * Each thread has a task-clock event, whose samples carry registers and the top of the stack, and a second event that
- * tells every switch to and from a CPU. The kernel fills their rings; the helper thread reads them, walks the copied
+ * tells every switch to and from a CPU. The kernel fills their rings. The helper thread reads them, walks the copied
  * stacks, drops what happened inside MPI calls (those are recorded exactly), and writes the rest to R-T.sm in order of
  * time. A thread found asleep outside MPI is looked at as well: its stack says which loop made the system call.
  */
@@ -35,7 +35,7 @@ void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns);
 const struct stop *sampler_last_stop(void);
 /* The longest that the helper may sleep without losing samples. */
 uint64_t sampler_patience_ns(void);
-/* What samples and switches have cost the threads, estimated. */
+/* The cost of samples and switches for the threads, estimated. */
 uint64_t sampler_overhead_ns(void);
 
 /*
@@ -44,7 +44,7 @@ uint64_t sampler_overhead_ns(void);
  * Each switch stops the timer of the samples and starts it again. While that timer is the next of its processor to
  * expire, the hardware is told both times, which on a virtual machine takes 2 us, where the switch itself takes 0.5. A
  * timer that lies further off than the scheduler's own tick takes next to nothing. So such a thread is sampled with a
- * period of some ticks for as long as it goes on; samples carry their weight. Not of many: not everybody who is taken
+ * period of some ticks for as long as it goes on. Samples carry their weight. Not of many: not everybody who is taken
  * off the CPU thousands of times a second polls, and what others make of it has to be named all the same.
  */
 
@@ -56,7 +56,7 @@ struct sampler_switching {
 bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns);
 
 /*
- * Where such a rank polls it is off the CPU for some microseconds again and again. Such times are told as one that ends
+ * Such a rank that polls is off the CPU for some microseconds again and again. Such times are told as one that ends
  * with the last, as soon as they are worth it: a quarter of the call so far. So no more than that is left out of any
  * call, and a long call has few records.
  */

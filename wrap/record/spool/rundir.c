@@ -3,8 +3,8 @@
  * mkdir either makes a directory that is ours alone or fails: no name is taken over, and no link is followed at the
  * last step. A name that exists gets a number.
  *
- * On the node's disk mkdtemp makes the directory, so that its name cannot be foreseen in a folder that all users share;
- * the node's name in it tells where the links of a run that was killed lead to. A file is copied to the run directory
+ * On the node's disk mkdtemp makes the directory, so that its name cannot be foreseen in a folder that all users share.
+ * The node's name in it tells where the links of a run that was killed lead to. A file is copied to the run directory
  * under a temporary name and then renamed over its link: at any moment the name in the run directory leads to the whole
  * file, and none is removed from the node's disk before the copies and their names have reached theirs.
  */

@@ -39,7 +39,7 @@ struct stack_table {
     struct stack_entry *_Atomic last; /* by place, of the last call; NULL = it is not known by place */
 };
 
-/* Where the walk may look, and where programs begin: frames outside main and thread functions are not kept. */
+/* Bounds of the walk, and the begins of programs: frames outside main and thread functions are not kept. */
 struct stack_bounds {
     uint64_t low, high; /* of the thread's stack; 0, 0 = unknown */
 };
@@ -55,8 +55,8 @@ uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const 
                           const void *return_address, const void *frame_address);
 /* The number of a stack that somebody else walked. */
 uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const struct stack_walk *walk);
-/* For the helper: where the return addresses of the thread's last MPI call stood on its stack, from the inside out.
- * What the thread does meanwhile may make some of it wrong. */
+/* For the helper: where the return addresses of the thread's last MPI call stood on its stack, from the inside out. The
+ * thread's doing meanwhile may make some of it wrong. */
 void stacks_tell_known(struct stack_table *table, struct unwind_known *known);
 /* The innermost of these places; 0 = none is known. Signal-safe. */
 uint64_t stacks_last_slot(struct stack_table *table);
