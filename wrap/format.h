@@ -120,7 +120,7 @@ enum ww_type {
 };
 
 /*
- * One MPI call, 64 bytes, appended at entry with leave_ns 0 and completed in place: a call that never returned is thus
+ * One MPI call, 64 bytes, appended at entry with leave_ns 0 and completed in place. A call that never returned is thus
  * seen. A polling interval (consecutive failing Test/Iprobe calls from one place) is one record with n_polls > 0. peer
  * and tag: the destination of a send, the source of a receive (the real one, once known), the root of a rooted
  * collective, the target of an RMA call. Ranks are those of `comm` (of the remote group for an intercommunicator).

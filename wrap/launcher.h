@@ -95,7 +95,7 @@ static inline void launcher_leave_core(void)
 }
 
 /* Of a launcher's processes on a node, the first that asks for `what` gets a descriptor, to be closed when the others
- * have asked. It is a name in Linux's abstract socket space: one process at a time has it, and it goes with the
+ * have asked. It is a name in Linux's abstract socket space. One process at a time has it, and it goes with the
  * process. */
 enum { LAUNCHER_TAKEN = -2, LAUNCHER_UNKNOWN = -3 };
 static inline int launcher_claim(const char *what)

@@ -119,7 +119,7 @@ OTF2_IoAccessMode archive_access_mode(uint32_t file_flags);
 OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags);
 
 /*
- * Limits that keep OTF2 (3.0) from looping over damaged files: it takes the number of properties in an anchor on trust,
+ * Limits that keep OTF2 (3.0) from looping over damaged files. It takes the number of properties in an anchor on trust,
  * and reads a record whose length leads back to its beginning again and again.
  */
 

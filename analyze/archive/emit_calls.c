@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI-IO. The attributes of a call (WW_AS_) tell what it does:
+ * MPI-IO. The attributes of a call (WW_AS_) tell what it
+ * does:
  *
- *   blocking            IoOperationBegin at entry, IoOperationComplete at return
- *   non-blocking        Begin at entry, IoOperationIssued at return, Complete where its request is completed
- *   split collectives   Begin and Issued in ..._begin, Complete in ..._end: a file has one at a time
+ *   blocking IoOperationBegin at entry, IoOperationComplete at return non-blocking Begin at entry, IoOperationIssued at
+ * return, Complete where its request is completed split collectives Begin and Issued in ..._begin, Complete in ..._end.
+ * A file has one at a time
  *
- * MPI_File_sync is an operation of mode flush. Polls do not say which requests they tried: there is no
+ * MPI_File_sync is an operation of mode flush. Polls do not
+ * say which requests they tried: there is no
  * IoOperationTest.
  */
 #include "analyze/archive/archive.h"

@@ -87,7 +87,7 @@ static double longer_known_ns(const struct longer *longer)
 
 /* The blamed part of a remainder. Work of the late side while the waiting side worked elsewhere is no reason to wait,
  * so that work is blamed for what the machine did not do. For what it is not known whom it waits for, that is what
- * nothing else explains: it may be the waiting process itself. */
+ * nothing else explains. It may be the waiting process itself. */
 static double part_blamed(const struct longer *longer, double waiting_ns, enum remainder_kind kind)
 {
     double open_ns = longer->ns[REMAINDER_OPEN], known_ns = longer_known_ns(longer);

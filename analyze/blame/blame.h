@@ -16,12 +16,12 @@
  * add up to the remainder. All those with equal T are blamed by t. Sampled T are first drawn together as far as
  * sampling alone would part them.
  *
- * Nobody is blamed directly for more than others have waited for it directly: a class has instances in which now one
+ * Nobody is blamed directly for more than others have waited for it directly. A class has instances in which now one
  * process is late and now another, and who is late by little at the end of a long path has much of a step on the late
  * side. Excess goes to the others who are blamed for the same step.
  *
  * The parts of a class sum to its waiting. Waiting for shared memory to change, or in a wait of which it is not known
- * what ends it, may be waiting for the waiting process: it is blamed for what the others leave over.
+ * what ends it, may be waiting for the waiting process. It is blamed for what the others leave over.
  *
  * Redundant (after Meira et al.): pairs of equal code are removed from the smallest difference up while what remains
  * still accounts for 95 %: of what the late side did longer, and of what the waiting side did. One account for both

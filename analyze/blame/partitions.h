@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One imbalance of the data, many causes. A rank that owns twice as many cells is late in every loop over cells: each
+ * One imbalance of the data, many causes. A rank that owns twice as many cells is late in every loop over cells. Each
  * of them is a cause, small, and what is to be mended is how the data is divided.
  *
  * The largest cause that is known to be late says which ranks are, and by which factor. Where none is, all of them

@@ -282,7 +282,7 @@ static void note_first(struct map *first, uint32_t code, uint32_t cause)
         *slot = cause;
 }
 
-/* Both are below one call in the source: a library has entered the code on two ways, as one that runs tasks. */
+/* Both are below one call in the source. A library has entered the code on two ways, as one that runs tasks. */
 static bool are_below_one_call(const struct rollup *rollup, const struct rollup_cause *one,
                                const struct rollup_cause *other)
 {
@@ -301,8 +301,8 @@ static void prefer(const struct rollup *rollup, const struct joining *joining, c
 }
 
 /* The same code, entered on several ways, is one cause where it is like the largest, or where one call leads to both.
- * On one way a loop may have just as much of the blame as it takes to be named, on another what is around it is named:
- * then that is named for both. */
+ * On one way a loop may have just as much of the blame as it takes to be named, on another what is around it is named.
+ * Then that is named for both. */
 static void join_ways(struct rollup *rollup, struct joining *joining, struct arena *arena)
 {
     struct map named = {0}, around = {0}; /* code -> the largest cause that it names, that it is around or names */
@@ -392,7 +392,7 @@ static void join_entries_of_others(struct rollup *rollup, const struct order *or
     }
 }
 
-/* True when nobody else has spent time there: then by how much longer these take says nothing. */
+/* True when nobody else has spent time there. Then by how much longer these take says nothing. */
 static bool is_theirs_alone(const struct outline *outline)
 {
     double theirs_ns = 0;

@@ -70,7 +70,7 @@ bool terminal_option(struct terminal_options *options, int option);
 struct look terminal_look(const struct terminal_options *options);
 /*
  * As git does it: on a terminal, what is printed from now on goes through a pager, which shows short texts as they are.
- * Returns what pager_end takes, before the tool ends: it waits until the pager is left.
+ * Returns what pager_end takes, before the tool ends. It waits until the pager is left.
  */
 int pager_begin(const struct terminal_options *options);
 void pager_end(int pager);

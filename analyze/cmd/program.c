@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The file's own sections tell what it is and what it calls; which libraries it will really get is the loader's
- * business, so the loader named in the file is asked as `ldd` asks it: it maps the libraries and runs nothing of them.
+ * business, so the loader named in the file is asked as `ldd` asks it. It maps the libraries and runs nothing of them.
  */
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"

@@ -6,7 +6,7 @@
  * exit` belongs to something else, and falling into it would make loops that are none.
  *
  * Code that nothing leads to hangs off the unresolved indirect jumps if there are any (they must go somewhere), else
- * off the entry: a loop in it is found all the same.
+ * off the entry. A loop in it is found all the same.
  */
 #include "analyze/code/graph.h"
 #include <string.h>

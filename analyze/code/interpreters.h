@@ -13,6 +13,6 @@ const char *interpreter_language(const char *path);
 /* The whole file as one routine, "(Python code)". In `arena`. */
 struct routines interpreter_as_routine(const struct image *image, const char *language, struct arena *arena);
 
-/* Names the routines that have no name, or one that Cython made up, as Python code calls them: a module has a table of
+/* Names the routines that have no name, or one that Cython made up, as Python code calls them. A module has a table of
  * its methods (PyMethodDef), which no strip takes away. Names live as long as the image. */
 void extension_name_methods(const struct image *image, struct routines *routines);

@@ -93,7 +93,7 @@ static bool may_leave(const struct loop_context *c, uint32_t loop, uint32_t bloc
 /*
  * Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. If
  * the loop cannot be left from the block, it does something else, such as to look whether to enter the first loop
- * inside: then it is where the loop could have been left right before.
+ * inside. Then it is where the loop could have been left right before.
  */
 static void visit_decisions(const struct loop_context *c, uint32_t loop, uint32_t block,
                             void (*visit)(void *state, uint32_t insn), void *state)
@@ -131,8 +131,8 @@ static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t bl
 }
 
 /*
- * Calls visit for the jumps that close the loop. Jumping into the middle of a loop saves a test, which compilers like:
- * then the loop has several entries, and it is closed by the jumps backwards to any of them.
+ * Calls visit for the jumps that close the loop. Jumping into the middle of a loop saves a test, which compilers like.
+ * Then the loop has several entries, and it is closed by the jumps backwards to any of them.
  */
 static void loop_each_latch(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
                             void *state)

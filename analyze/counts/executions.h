@@ -2,7 +2,7 @@
 /*
  * Executions of places in the code, from the bins of programs that were built to count.
  *
- * Bins are carried along with the durations and only solved at the end, class by class: the executions of a block are
+ * Bins are carried along with the durations and only solved at the end, class by class. The executions of a block are
  * linear in the counters and in the frames that were in flight when they were taken, so sums of intervals can be solved
  * as one interval. Keys are made by atom_key of the counter, or of COUNT_FRAME and the call stack (+1 for every time it
  * stood at the end of an interval, -1 at the beginning).
@@ -20,7 +20,7 @@
 
 /*
  * The counted blocks of a function in the code, with the instructions of each. Compilers move instructions out of
- * loops, never into them, so that a block may lie in several pieces: it is where its innermost pieces are, and of
+ * loops, never into them, so that a block may lie in several pieces. It is where its innermost pieces are, and of
  * several of those where the longest one is. Code that was moved out is not executed with the block. The call of a
  * block is never moved, so that it tells as well; and a loop without a label is the block's before it.
  */

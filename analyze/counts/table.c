@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sections' bytes into structs. Every count and offset is checked against the record's size before it is used: the
+ * The sections' bytes into structs. Every count and offset is checked against the record's size before it is used. The
  * file may be damaged, or made by somebody else.
  */
 #include "analyze/counts/table.h"

@@ -216,7 +216,7 @@ static bool row_covers(const struct timeline_row *row, uint64_t time_ns)
     return low < row->cells.n && row->cells.at[low].begin_ns <= time_ns;
 }
 
-/* The last moment of the wait: there the releasing location is still on its way to the release. */
+/* The last moment of the wait. There the releasing location is still on its way to the release. */
 static uint64_t arrow_time(const struct timeline_cell *cell)
 {
     return cell->release_ns - 1;

@@ -71,7 +71,7 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
 /*
  * A table: columns are data, and whoever prints it puts the cells in first, row by row, because all of them decide the
  * widths. If the table would be wider than the page, drawn columns are left out (PAGE_DRAWN). Then the widest column
- * of text gives way: it is cut, or goes on below the row (PAGE_WRAP). A column in which no cell says anything is left
+ * of text gives way. It is cut, or goes on below the row (PAGE_WRAP). A column in which no cell says anything is left
  * out.
  *     struct page_table table = {.columns = columns, .n_columns = 2};
  *     for (...) { page_cell(&table, "%s", name); page_cell(&table, "%u", n); }

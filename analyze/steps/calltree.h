@@ -3,11 +3,11 @@
  * The tree of loops and calls, from the stacks that the first reading of the trace came by, and where in it what a
  * process did belongs.
  *
- * The tree: the activations that the stacks of samples and of MPI calls pass through. A node is a
- * routine entered from a call site, inlined ones like others, or a natural loop entered in its routine; in archives of
- * other recorders it is a region entered. A routine that is entered again below itself is the node that it was: a cycle
- * of recursion is one. Stacks of worker threads begin in the run-time library that started them: they go on where the
- * same routine is entered by the thread that started the team.
+ * The tree: the activations that the stacks of samples and of MPI calls pass through. A node is a routine entered from
+ * a call site, inlined ones like others, or a natural loop entered in its routine; in archives of other recorders it is
+ * a region entered. A routine that is entered again below itself is the node that it was: a cycle of recursion is one.
+ * Stacks of worker threads begin in the run-time library that started them. They go on where the same routine is
+ * entered by the thread that started the team.
  *
  * Memory follows the stacks of the trace, which follow the code.
  */

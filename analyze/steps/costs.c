@@ -305,7 +305,7 @@ struct prior {
  * The samples' word alone on a column's cost. A unit of work costs the same everywhere, as an exponential distribution,
  * and n samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance. Work
  * that calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
- * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
+ * distribution is that of all but one of the samples, where that is more. One sample alone may have strayed there.
  */
 static struct prior prior_of_samples(const struct cost_evidence *evidence, uint32_t column)
 {
@@ -373,7 +373,7 @@ static uint32_t priors_of_others(const struct costs *costs, const struct rank_co
     return n;
 }
 
-/* The word of other processes' samples to a process of which a column is asked or already known to be alike: there what
+/* The word of other processes' samples to a process of which a column is asked or already known to be alike. There what
  * is usual in the absence of samples is no news. */
 static uint32_t priors_of_told(const struct costs *costs, const struct cost_evidence *told,
                                const struct rank_costs *rank, bool is_last, struct prior *priors)
@@ -566,7 +566,7 @@ static double worst_contradiction(const struct costs *costs, const struct rank_c
 
 /*
  * Places that cost something else on a process than on the others are found from the worst on, those half as far off
- * with it: they spoil what the others are told, and what is left for other places of the process. If it is not decided
+ * with it. They spoil what the others are told, and what is left for other places of the process. If it is not decided
  * which place of a process it is, all are that may be; samples then decide. Returns false when none is left.
  */
 static bool differences_find(struct costs *costs)
@@ -650,7 +650,7 @@ static void block_called(void *context, uint32_t module, const struct counts_fun
 }
 
 /* A place's times are a part of what its own instructions cost by samples, and a part of what its calls do, on all
- * processes alike: these parts, by least squares, both about one beforehand. */
+ * processes alike. These parts, by least squares, both about one beforehand. */
 struct call_fit {
     double own, calls, own_cost;
 };
@@ -784,7 +784,7 @@ static const struct step_key *line_of_place(const struct costs *costs, const str
     return line && line->module == place->module && line->routine_address == place->routine_address ? key : NULL;
 }
 
-/* A process's own samples show the callers of a place. At which line of its routine the work is done is not: there a
+/* A process's own samples show the callers of a place. At which line of its routine the work is done is not. There a
  * process that is slower is sampled more. Each execution of a line is as much of the work as it takes of the time on
  * all processes together. `ran`: executions by place, with `high` in front. */
 static void work_spread(struct costs *costs, uint64_t high, const struct sparse *ran, const struct term *work,

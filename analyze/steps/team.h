@@ -42,7 +42,7 @@ struct team_member {
 
 /* In order of time. */
 void team_move(struct team *team, struct team_member *member, enum thread_state state, uint64_t now_ns);
-/* The member was found running. Nothing told that it began to: it has run since the others do not, and no longer than
+/* The member was found running. Nothing told that it began to. It has run since the others do not, and no longer than
  * since it slept. */
 void team_found_running(struct team *team, struct team_member *member, uint64_t now_ns);
 struct team_sums team_sums_at(struct team *team, uint64_t now_ns);

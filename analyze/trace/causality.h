@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cause before effect, checked over a whole archive: a message is received after it was sent, a collective is left
+ * Cause before effect, checked over a whole archive. A message is received after it was sent, a collective is left
  * after those entered it on whom it depends. Locations are replayed each at its own pace, so that causes are always
  * known before their effects, whatever the clocks say.
  */

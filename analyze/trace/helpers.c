@@ -51,7 +51,7 @@ struct helper {
     uint64_t now_ns;   /* of the last event */
     uint32_t n_free;   /* of the blocks */
     bool is_copy;      /* another one stays where the blocks that are kept end */
-    bool is_far;       /* this is the one on another node: it has one block, and `socket` is the connection */
+    bool is_far;       /* this is the one on another node. It has one block, and `socket` is the connection */
     uint32_t n_shapes; /* of the code, that have been sent */
     /* In the process that asked for it. */
     uint64_t n_held; /* of the blocks that are kept, have been filled by a reading before */
@@ -484,7 +484,7 @@ bool helpers_rewind(struct archive_reader *archive)
     return helpers->n;
 }
 
-/* Streams are merged by twos: the first n are the helpers', and what comes of two that follow each other is one more at
+/* Streams are merged by twos. The first n are the helpers', and what comes of two that follow each other is one more at
  * the end, until one is left. */
 
 static bool is_before(const struct event *a, const struct event *b)

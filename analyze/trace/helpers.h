@@ -2,7 +2,7 @@
 /*
  * Processes that read an archive for the one that analyses it. Locations are dealt out in turn. Each process decodes
  * its own, merges them by corrected time, and writes the events as on a tape into memory that it shares with the one
- * that asked. To merge these few streams is all that is left to do there: the order is that of one reader, and so is
+ * that asked. To merge these few streams is all that is left to do there. The order is that of one reader, and so is
  * everything that follows from it.
  *
  * They are forked where a reading begins: definitions and corrected clocks are there already, and nothing has to be

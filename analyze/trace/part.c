@@ -337,7 +337,7 @@ static void piece_begin(struct trace_part *part)
     part->has_begun = part->is_over = false;
 }
 
-/* The piece before may end where this one begins: then what is read on is just what is to come. */
+/* The piece before may end where this one begins. Then what is read on is just what is to come. */
 int part_rewind(struct trace *trace)
 {
     struct trace_part *part = trace->part;

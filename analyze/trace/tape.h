@@ -23,7 +23,7 @@ struct event_words {
     _Alignas(uint64_t) uint32_t at[EVENT_WORDS];
 };
 
-/* The shape of events of a kind, until one differs from the first in another word: then they get a new shape. */
+/* The shape of events of a kind, until one differs from the first in another word. Then they get a new shape. */
 struct tape_shape {
     struct event_words first, same; /* the first event of the kind. All ones in the words that are not written */
     uint8_t words[EVENT_WORDS];     /* that are written */

@@ -58,7 +58,7 @@ uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, 
 struct message *messages_send(struct messages *messages, const struct event *event, struct point *point);
 struct message *messages_receive(struct messages *messages, const struct event *event, struct point *post,
                                  struct point *finish);
-/* The receive that was posted there was freed while it was pending: it takes its message, and nobody sees when. */
+/* The receive that was posted there was freed while it was pending. It takes its message, and nobody sees when. */
 void messages_receive_unseen(struct messages *messages, const struct event *event, struct point *post);
 /* The first message on its way to `rank` that a probe can have found, with a hold; NULL: none is known. */
 struct message *messages_sent(struct messages *messages, const struct event *event, uint32_t rank);

@@ -66,7 +66,7 @@ void locks_begin(struct locks *locks, struct links *links, uint32_t n_ranks);
 void locks_release(struct locks *locks);
 /* MPI_Win_lock has ended. */
 void locks_take(struct locks *locks, uint32_t rank, struct lock lock);
-/* An unlock is entered; which, is known at its end: then locks_give, if it was in order, and locks_unlock_end. */
+/* An unlock is entered; which, is known at its end. Then locks_give, if it was in order, and locks_unlock_end. */
 void locks_unlock_begin(struct locks *locks, uint32_t rank, uint64_t enter_ns);
 void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uint64_t leave_ns);
 void locks_unlock_end(struct locks *locks, uint32_t rank);

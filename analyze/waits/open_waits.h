@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that had not ended when the trace did: who was waiting, for whom as far as the records tell, and what is wrong
- * with it: the partner is through with MPI, sent another message than the one awaited, or takes part in another
+ * with it. The partner is through with MPI, sent another message than the one awaited, or takes part in another
  * collective operation.
  *
  * The calls of a communicator have turns: the n-th collective call of each member. A rank that has not come to a turn

@@ -141,7 +141,7 @@ bool relays_concern(const struct relays *relays, const struct gathering *gatheri
 struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,
                           const struct evidence_call *call);
 /* The post of a receive, which is known, if it let a call end that sent this message and also received; borrowed, NULL
- * = no. Small messages are buffered, so messages of like size are judged together, and by times instead of numbers: a
+ * = no. Small messages are buffered, so messages of like size are judged together, and by times instead of numbers. A
  * post that comes by chance has as much before it as after it, and the transfer itself comes after it. To be asked once
  * for each call. */
 struct point *relays_post(struct relays *relays, const struct message *message, const struct evidence_call *call);

@@ -2,7 +2,7 @@
 /*
  * Calls in the order of their dependences. Which send or which collective a call waited for is often known only when
  * the call ends, or when another process's does; meanwhile calls queue up, for each location in order. The first of a
- * queue is entered (its points get their chain), then, when what it depends on has been entered too, resolved: it
+ * queue is entered (its points get their chain), then, when what it depends on has been entered too, resolved. It
  * waited for the latest of what released it, or for nothing. Queues are as long as processes are apart.
  *
  * Certain before inferred: a wait is explained up to its certain release first (waits.h), and what is inferred explains
@@ -71,7 +71,7 @@ struct callback {
 struct call {
     _Alignas(CACHE_LINE) struct call *next;
     uint64_t enter_ns, leave_ns;
-    uint64_t since_ns; /* from when it may have waited: it was entered, or the polls before it began to fail */
+    uint64_t since_ns; /* from when it may have waited. It was entered, or the polls before it began to fail */
     uint32_t site;
     enum ww_class class;
     bool is_polling;   /* nothing but failing polls, a probe, or MPI_Wait for nothing: what follows ends the wait */

@@ -209,8 +209,8 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
     return NULL;
 }
 
-/* An operation that cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest:
- * a message may be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And
+/* An operation that cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest.
+ * A message may be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And
  * recorders may end MPI_Finalize early, before the others have come to it. */
 static bool kind_synchronises(enum wait_kind kind)
 {

@@ -24,7 +24,7 @@
 #include "analyze/waits/replay.h"
 
 /*
- * Finds what a call, waiting since from_ns, was released by: the last of what it cannot have ended before for certain,
+ * Finds what a call, waiting since from_ns, was released by. The last of what it cannot have ended before for certain,
  * then, if that came later, what it seems to have waited for after it (a process to come back to MPI, a member that
  * relays, a deferred lock). A process that only came by to post or to start is waited for once, until it is back.
  * Returns NULL when that is settled. Else what the lane must sleep on before it asks again.

@@ -25,7 +25,7 @@ _Noreturn void err_out_of_memory(size_t size_bytes);
 void err_ask(bool (*may_speak)(void));
 
 /*
- * A record's contents are not taken on trust: a path may name a pipe, on which opening waits for ever, or a device that
+ * A record's contents are not taken on trust. A path may name a pipe, on which opening waits for ever, or a device that
  * never ends. A name may hold what a terminal obeys.
  */
 

@@ -22,7 +22,7 @@ struct sparse {
     size_t n, n_packed, cap;
 };
 
-/* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
+/* Packing is put off until the unsorted tail is as long as the sorted part. Each term is then sorted O(log n) times. */
 enum { SPARSE_TAIL_MIN = 32 };
 
 /* The term is the first of its key since the vector was packed, or the last added was of another. */
@@ -75,7 +75,7 @@ static inline void sparse_clear(struct sparse *vector)
 {
     vector->n = vector->n_packed = 0;
 }
-/* Packs it, and moves it into the arena as it is: it is not added to any more, nor released. */
+/* Packs it, and moves it into the arena as it is. It is not added to any more, nor released. */
 void sparse_settle(struct sparse *vector, struct arena *arena);
 void sparse_release(struct sparse *vector);
 

@@ -8,7 +8,7 @@
  * Heads are taken innermost first, that is by falling preorder number. From the tails of the back edges into a head the
  * edges are followed backwards up to the head. A loop found before is one vertex, its head (union-find), so that every
  * block is entered once however deep the nesting. A predecessor outside the head's subtree of the search tree means a
- * second entry: the loop is irreducible, and that predecessor is handed to the loops further out. Near linear.
+ * second entry. The loop is irreducible, and that predecessor is handed to the loops further out. Near linear.
  */
 #include "wrap/flow/cfg.h"
 #include <string.h>

@@ -179,7 +179,7 @@ bool catches_all(const eh_region_d *region)
     return false;
 }
 
-/* An exception from this statement may pass by this frame: it has no handler here, or handlers for some types only. */
+/* An exception from this statement may pass by this frame. It has no handler here, or handlers for some types only. */
 bool may_throw_past(gimple *stmt)
 {
     if (stmt_can_throw_external(cfun, stmt))

@@ -5,7 +5,7 @@
  * nothing changed, so that the analysis knows between which two calls the counts lie. The first record of a module is a
  * WW_COUNTERS. Bytes are taken on request only, and of functions those that were asked for.
  *
- * Calls that neither communicate nor wait, and polls, come in large numbers: there counts are taken only after an
+ * Calls that neither communicate nor wait, and polls, come in large numbers. There counts are taken only after an
  * interval that is long enough to pay for it. Else they would be taken at a later call, and belong to an interval in
  * which next to nothing was done, while the one that was computed in had none.
  *

@@ -39,11 +39,11 @@ bool workers_take_young(uint64_t ns[WW_YOUNG_N]);
 /* There may be such times. */
 extern _Atomic bool workers_have_young;
 
-/* Some thread was begun before the present modules were known: it cannot be seen counting in one that is found later.
+/* Some thread was begun before the present modules were known. It cannot be seen counting in one that is found later.
  */
 bool workers_precede(void);
 
-/* Threads begun by the calling thread in between are not registered: they are the MPI library's, or our own. */
+/* Threads begun by the calling thread in between are not registered. They are the MPI library's, or our own. */
 void workers_pause(void);
 void workers_resume(void);
 bool workers_are_paused(void);

@@ -81,7 +81,7 @@ static void close_spools(void *unused)
 }
 
 /* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
- * the program would be held up: they are left to the report. */
+ * the program would be held up. They are left to the report. */
 static void convert(void *unused)
 {
     (void)unused;

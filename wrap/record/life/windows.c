@@ -10,7 +10,7 @@ enum {
     MOST_CALLS = 256, /* from plan to plan: a plan costs about as much as a call of the program's */
     TIMES_A_WINDOW = 16,
 };
-/* For a plan that has had time to arrive: then a rank has not counted what the others have, and waiting is in vain. */
+/* For a plan that has had time to arrive. Then a rank has not counted what the others have, and waiting is in vain. */
 static const uint64_t PATIENCE_NS = 30000000000u;
 
 static struct {

@@ -2,7 +2,7 @@
 /*
  * Fields that the wrappers write into their call record, by class of call.
  *
- * X_begin runs before the real call: it looks at values only, never into an object that the program named, since that
+ * X_begin runs before the real call. It looks at values only, never into an object that the program named, since that
  * may be invalid (programs test errors). X_end runs after it and asks MPI about the program's handles only if the call
  * succeeded. Both accept call == NULL. All take C handles, so that the Fortran entry points share them.
  */

@@ -9,7 +9,7 @@
  * CALLBACK_MOST of them, what they do counts as time in MPI.
  *
  * All kinds have at most six parameters, integers and pointers, which travel in registers. So do the first of an error
- * handler's variable ones. Hence one function of ours serves for every kind: it passes on six words, of which some may
+ * handler's variable ones. Hence one function of ours serves for every kind. It passes on six words, of which some may
  * mean nothing.
  */
 #pragma once

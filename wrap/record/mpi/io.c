@@ -177,7 +177,7 @@ ON_FILE(File_set_view,
          MPI_Info info),
         (file, displacement, element, type, representation, info), io_end(call, err, file))
 
-/* With a status of ours where the program wants none: it tells how much was moved. */
+/* With a status of ours where the program wants none. It tells how much was moved. */
 #define ON_FILE_WITH_STATUS(name, parameters, arguments, end)                                                          \
     MPI_ENTRY(name, parameters)                                                                                        \
     {                                                                                                                  \

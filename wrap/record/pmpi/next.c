@@ -7,11 +7,11 @@
  * recurse.
  *
  * Other tools of MPI's profiling interface: one that the dynamic linker finds behind us is called by us. One that it
- * finds before us (preloaded before us, or linked into the program) shadows our functions: it takes calls first, and
+ * finds before us (preloaded before us, or linked into the program) shadows our functions. It takes calls first, and
  * passes them on to MPI's PMPI_ names, past us. To see that, it looks its own functions up as the program does.
  *
  * Taking this library out of the way: preloaded into a program of the other MPI, even a wrapper that only passes its
- * arguments on is wrong: a handle is a pointer there and an int here. Symbols cannot be withdrawn, but the slots
+ * arguments on is wrong. A handle is a pointer there and an int here. Symbols cannot be withdrawn, but the slots
  * through which objects call them can be rewritten (slots.h): each that names a symbol of ours gets the next definition
  * behind us.
  */

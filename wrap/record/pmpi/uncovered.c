@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call that goes through a slot of the dynamic linker (slots.h) is sent through a stub: it adds one and jumps on, and
+ * A call that goes through a slot of the dynamic linker (slots.h) is sent through a stub. It adds one and jumps on, and
  * leaves every register and the stack as they were.
  */
 #include "wrap/record/pmpi/uncovered.h"

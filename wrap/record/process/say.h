@@ -22,7 +22,7 @@ bool say_is_first_on_node(void);
  */
 enum { SAY_NOT_CLAIMED = -1, SAY_SILENT = LAUNCHER_TAKEN, SAY_UNKNOWN = LAUNCHER_UNKNOWN };
 bool say_claim(int *claim);
-/* A sentence for the report (WW_NOTE), once. From any thread, also from one whose own file is the trouble: it is kept
+/* A sentence for the report (WW_NOTE), once. From any thread, also from one whose own file is the trouble. It is kept
  * until somebody who owns a spool writes it. */
 void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The sentence that was noted as the i-th; NULL if there are no more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keys of thread-specific data. A process has room for PTHREAD_KEYS_MAX of them, and the program may have taken them
- * all: then what would be kept under ours must not end up under one of the program's.
+ * all. Then what would be kept under ours must not end up under one of the program's.
  */
 #pragma once
 #include <limits.h>

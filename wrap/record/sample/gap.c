@@ -55,7 +55,7 @@ static void add_told(struct gap *gap, struct ww_gap told)
         gap->told[gap->n_told++] = told;
 }
 
-/* All parts since the last account that tells for how long it was ready: it sleeps, then it is ready. */
+/* All parts since the last account that tells for how long it was ready. It sleeps, then it is ready. */
 static void tell(struct gap *gap, uint64_t ready_ns)
 {
     uint64_t off_ns[2] = {0, 0}, asleep_ns[2];

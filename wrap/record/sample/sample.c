@@ -6,7 +6,7 @@
  * live stack when the window is used up. Such a walk counts only if it arrives at the start of the thread, or at the
  * frames that made the thread's last MPI call, else it is cut where the window ended.
  *
- * A sample whose stack passes through this library was taken inside a recorded MPI call: the call record says all about
+ * A sample whose stack passes through this library was taken inside a recorded MPI call. The call record says all about
  * it, unless MPI has called the program back.
  *
  * A sleeping thread has no samples. /proc tells its stack pointer and program counter in user space, not its other
@@ -176,7 +176,7 @@ extern const char __start_whywait_callbacks[] __attribute__((weak, visibility("h
 extern const char __stop_whywait_callbacks[] __attribute__((weak, visibility("hidden")));
 
 /* The frames outside this library. Through it a stack passes in a recorded call, where all that is the program's is a
- * function that MPI calls back: then those further out are left out. False when nothing is left. */
+ * function that MPI calls back. Then those further out are left out. False when nothing is left. */
 static bool leave_out_call(struct stack_walk *walk)
 {
     for (unsigned i = 0; i < walk->n; i++) {

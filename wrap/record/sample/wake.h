@@ -35,6 +35,6 @@ struct stop {
  * began. If it is late by less than a tenth of a second beyond that, nothing is said. Else the stop may have begun at
  * any time since it slept. */
 struct stop stop_between(uint64_t began_ns, uint64_t due_ns, uint64_t now_ns, uint64_t ready_ns);
-/* The part of a time off the CPU that it explains; 0 if that is less than half of it: then the thread was not stopped.
+/* The part of a time off the CPU that it explains; 0 if that is less than half of it. Then the thread was not stopped.
  */
 uint64_t stop_within(const struct stop *stop, uint64_t from_ns, uint64_t until_ns);

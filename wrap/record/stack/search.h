@@ -12,7 +12,7 @@
  * address of the program's very first function stands on the stack more than once. Addresses that calls before left
  * behind fail: where their walk comes back to a living frame, the call there leads to another function. Registers that
  * the kernel may have changed are taken as they are. A frame pointer may also be what the kernel saved beside its
- * return address. A wrong one seldom arrives: a frame left behind that is placed by its frame pointer fits when one of
+ * return address. A wrong one seldom arrives. A frame left behind that is placed by its frame pointer fits when one of
  * those words points to a living frame whose call went through a pointer.
  *
  * Cost: a comparison for most words, some ten nanoseconds a frame for those that follow a call. One thread at a time.

@@ -7,7 +7,7 @@
  * is the same (frames are entered and left through these very words), at about one load and one comparison a frame.
  * Otherwise the stack is walked.
  *
- * Both tables live in memory of fixed size and start afresh when it is used up: then a stack may be written again under
+ * Both tables live in memory of fixed size and start afresh when it is used up. Then a stack may be written again under
  * a new number, which readers must accept.
  */
 #pragma once
@@ -83,7 +83,7 @@ static inline size_t stacks_bucket(uint64_t return_address, uint64_t frame_addre
     return hash >> 55;
 }
 
-/* Every word is below the outermost frame of the calling thread, hence mapped: the frames that held them are still
+/* Every word is below the outermost frame of the calling thread, hence mapped. The frames that held them are still
  * there or were replaced by others of the same stack. */
 static inline bool stacks_is_same(const struct stack_entry *entry)
 {
