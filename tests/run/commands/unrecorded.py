@@ -86,10 +86,17 @@ def dropped(build, cwd):
                 yield f"{shell}: {text}: status {done.returncode}, wanted one line with \"{wanted}\":\n{done.stderr}"
 
 
+def no_mpi(build, cwd):
+    """What is wrong, or None: a program that is no MPI program, and has no children."""
+    done = subprocess.run([build / "bin" / "whywait", "record", "/bin/true"], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=LIMIT_S)
+    return None if done.returncode == 0 and "true has not called MPI_Init" in done.stderr else f"true: {done}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as cwd:
-        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd))) if text]
+        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd)),
+                                 no_mpi(build, pathlib.Path(cwd))) if text]
         bad += dropped(build, pathlib.Path(cwd))
     sys.exit("\n".join(bad) or 0)
 

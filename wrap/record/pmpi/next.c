@@ -226,11 +226,24 @@ void next_note_shadowed(void)
                  base_name(found.object), found.function, found.n, advice(&found));
 }
 
+/* Faults of pages in children that have ended: they grow with each. */
+static long faults_of_children(void)
+{
+    struct rusage children;
+    return getrusage(RUSAGE_CHILDREN, &children) == 0 ? children.ru_minflt : -1;
+}
+
+/* An image of this process before this one may have had children: `whywait record` asks the loader. */
+static long faults_before;
+static __attribute__((constructor)) void begin(void)
+{
+    faults_before = faults_of_children();
+}
+
 /* Of the process that `whywait record` became, and that has run no others, which might have been the ones meant. */
 static bool is_the_program(void)
 {
-    struct rusage children;
-    return presence_is_first() && getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
+    return presence_is_first() && faults_of_children() == faults_before;
 }
 
 void next_tell_unseen(void)
