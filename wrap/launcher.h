@@ -51,11 +51,16 @@ static inline unsigned launcher_n_processes(void)
         (const char *const[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL});
 }
 
+/* Those of them on this node; 0 = it does not tell. */
+static inline unsigned launcher_n_on_node(void)
+{
+    return launcher_says_how_many((const char *const[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL});
+}
+
 /* True where it tells that some of them are on other nodes. */
 static inline bool launcher_has_other_nodes(void)
 {
-    unsigned n_here =
-        launcher_says_how_many((const char *const[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL});
+    unsigned n_here = launcher_n_on_node();
     return n_here ? n_here < launcher_n_processes()
                   : launcher_says_how_many((const char *const[]){"SLURM_STEP_NUM_NODES", NULL}) > 1;
 }

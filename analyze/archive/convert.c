@@ -335,9 +335,6 @@ static int make_part(const char *run_dir, uint32_t rank, const char *done)
                                     .part_dir = path_format("%s/parts/%u.tmp", run_dir, rank)};
     struct spool_list list;
     int result = spool_list_read(&list, conversion.spool_dir);
-    /* The names that lead to the spool, of which pages are given back. */
-    if (!result)
-        result = durable_names(run_dir) || durable_name(run_dir) ? -1 : 0;
     if (!result) {
         result = dir_remove(conversion.part_dir) || dir_make(conversion.part_dir) ? -1 : 0;
         conversion.archive = result ? NULL : archive_create(conversion.part_dir, 0);

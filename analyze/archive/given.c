@@ -242,10 +242,27 @@ static void give_up(struct given_writer *writer)
     writer->fd = writer->spool_fd = -1;
 }
 
-/* The name of the file as well, once. */
+/* The names that lead to a spool file: its own, that of the spool, that of the run. */
+static bool bring_names(const char *path)
+{
+    enum { N_NAMES = 3 };
+    char *name = strdup(path), *slash = name;
+    if (!name)
+        err_out_of_memory(strlen(path));
+    bool ok = true;
+    for (int i = 0; ok && slash && i < N_NAMES; i++) {
+        ok = !durable_name(name);
+        slash = strrchr(name, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    free(name);
+    return ok;
+}
+
 static bool is_durable(struct given_writer *writer)
 {
-    writer->is_named = writer->is_named || !durable_name(writer->path);
+    writer->is_named = writer->is_named || bring_names(writer->path);
     return writer->is_named && !durable_bytes(writer->fd);
 }
 

@@ -6,6 +6,7 @@
  * therefore runs meanwhile, started by a thread of its own, and MPI_Finalize returns when both are done.
  */
 #include "wrap/record/life/finish.h"
+#include "wrap/launcher.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/life/life.h"
@@ -34,6 +35,15 @@ static uint64_t sums[N_SUMS];
 static uint64_t n_own_calls;
 static bool was_removed; /* the run directory, with all that was in it */
 enum { SHORT_RUN_NS = 100000000 };
+static const double MUCH = 0.05; /* more than the scatter of most runs */
+
+/* Where ranks share CPUs, each waits for what the recorder takes of the others' time too. */
+static uint64_t shared_by_ranks(uint64_t ns)
+{
+    const struct ww_machine *machine = &recorder.header.machine;
+    uint64_t n_cpus = machine->n_cpus ? machine->n_cpus : 1, n_ranks = launcher_n_on_node();
+    return n_ranks > n_cpus ? ns * n_ranks / n_cpus : ns;
+}
 
 /* Of a process without files too: it may be one that could not be recorded. */
 static void count_up(uint64_t helper_cpu_ns)
@@ -56,6 +66,7 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_DROPPED] += recorder.past_dropped + recorder.n_unrecorded;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
     sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + recorder.threads_ns;
+    sums[SUM_OVERHEAD] = shared_by_ranks(sums[SUM_OVERHEAD]);
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }
@@ -237,13 +248,25 @@ static void describe_kept(char *text, size_t size_bytes)
         snprintf(text, size_bytes, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
 }
 
+/* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
+static void describe_overhead(char *text, size_t size_bytes)
+{
+    uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
+    double share = (double)sums[SUM_OVERHEAD] / (double)(sums[SUM_DURATION] + 1);
+    if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
+        snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
+    else
+        snprintf(text, size_bytes, "%.1f %%%s", 100 * share,
+                 share > MUCH ? ", which is much: times in the report are too long by that" : "");
+}
+
 void finish_after_finalize(void)
 {
     int saved = errno;
     beside_wait(&joiner);
     beside_wait(&teller.beside);
     if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet) {
-        char calls[32], loss[80], overhead[32], number[32];
+        char calls[32], loss[80], overhead[128], number[32];
         if (sums[SUM_OFF])
             snprintf(loss, sizeof loss, "NOT RECORDED on %llu rank%s", (unsigned long long)sums[SUM_OFF],
                      sums[SUM_OFF] == 1 ? "" : "s");
@@ -251,13 +274,7 @@ void finish_after_finalize(void)
             snprintf(loss, sizeof loss, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
         else
             describe_kept(loss, sizeof loss);
-        /* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
-        uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
-        if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
-            snprintf(overhead, sizeof overhead, "%" PRIu64 " ms", each_ns / 1000000 + 1);
-        else
-            snprintf(overhead, sizeof overhead, "%.1f %%",
-                     100 * (double)sums[SUM_OVERHEAD] / (double)sums[SUM_DURATION]);
+        describe_overhead(overhead, sizeof overhead);
         say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %s -> %s%s", recorder.n_ranks,
             recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
             grouped(sums[SUM_CALLS], calls), loss, overhead, recorder.run_dir, describe_place());

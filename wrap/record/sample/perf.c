@@ -53,7 +53,9 @@ static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
 static uint64_t switch_cost_ns;
-static uint64_t n_switches; /* from a CPU and back, outside MPI: who polls has nothing better to do with the time */
+/* From a CPU and back, at somebody's cost: a rank that goes to sleep inside MPI has nothing better to do with the time,
+ * but one that offers its CPU there (sched_yield) makes the next one wait. */
+static uint64_t n_switches;
 static unsigned n_descriptors;
 
 /* The mapping keeps the event alive, so nothing is lost when the program closes all descriptors. */
@@ -437,7 +439,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     s->switching.n_switches++;
     gap_switch(&s->gap, state, time_ns);
     if (state != GAP_ON) {
-        n_switches += !sample_is_unwanted(thread, time_ns);
+        n_switches += preempted || !sample_is_unwanted(thread, time_ns);
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
@@ -575,7 +577,7 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     s->state = ON_CPU;
     if (header->size >= sizeof *f) {
         s->switching.n_switches += f->n_lost;
-        n_switches += sample_is_unwanted(thread, own_time(f->time_ns)) ? 0 : f->n_lost / 2;
+        n_switches += f->n_lost / 2;
     }
     if (header->size >= sizeof *f)
         gap_lost(&s->gap, own_time(f->time_ns));
