@@ -28,9 +28,16 @@ static bool is_random(const struct cause *cause)
     return computes && !cause->is_unexplained && !cause->is_spinning && cause->n_ranks > 1 && is_as_long_on_all(cause);
 }
 
+/* The time that the machine leaves to the program: on a machine that others use nothing would be much of all time. */
+static double own_time(const struct analysis *analysis)
+{
+    const struct efficiency *efficiency = &analysis->efficiency;
+    return efficiency->all_ns - efficiency->descheduled_ns - efficiency->ended_ns - analysis->machine.waiting_ns;
+}
+
 static bool is_fine(const struct analysis *analysis, double program_ns)
 {
-    double all_ns = analysis->efficiency.all_ns;
+    double all_ns = own_time(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         if (analysis->causes[i].waiting_ns >= NEGLIGIBLE_SHARE * all_ns && !is_random(&analysis->causes[i]))
             return false;
@@ -78,10 +85,10 @@ void answer_find(struct analysis *analysis)
         answer->kind = ANSWER_ALONE;
     if (answer->kind == ANSWER_ALONE || !(analysis->waiting_ns > 0))
         return;
-    answer->program_share = program_ns / all_ns;
+    answer->program_share = program_ns / own_time(analysis);
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
-    answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
+    answer->transfer_share = analysis->efficiency.transfer_ns / own_time(analysis);
     answer->kind =
         analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1 ? ANSWER_TRANSFERS : ANSWER_FINE;
     if (!analysis->n_causes || is_fine(analysis, program_ns))

@@ -2,10 +2,10 @@
 /*
  * What there is to say first: who makes others wait and by what, or that there is nothing to mend.
  *
- * Nothing is to be mended where no cause is worth a hundredth of all time but those that come at random: all ranks take
- * as long in them over the run, as far as their errors tell, and the blame goes from rank to rank. People take times
- * for the same within a twentieth, so such waiting may be a twentieth of all time. More of it has a reason, if only the
- * order in which the ranks do the same.
+ * Nothing is to be mended where no cause is worth a hundredth of the time that the machine leaves to the program, but
+ * those that come at random: all ranks take as long in them over the run, as far as their errors tell, and the blame
+ * goes from rank to rank. People take times for the same within a twentieth, so such waiting may be a twentieth of that
+ * time. More of it has a reason, if only the order in which the ranks do the same.
  */
 #pragma once
 #include "analyze/result/result.h"

@@ -662,6 +662,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     late_add_as_long(cause, &analysis->arena);
     for (uint32_t i = 0; i < cause->n_late; i++)
         cause->lacking_ns += sparse_get(&sums->lacking, cause->ranks[i].rank);
+    cause->is_alone = is_place && late_is_alone(cause);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_set_gain(writer, cause);
     qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);

@@ -84,3 +84,26 @@ void late_add_as_long(struct cause *cause, struct arena *arena)
     }
     arena_release(&scratch);
 }
+
+static bool is_next_to_nothing(const struct cause_rank *rank, double late_ns)
+{
+    return rank->time_ns + SAME_DEVIATIONS * rank->error_ns < NEGLIGIBLE_SHARE * late_ns;
+}
+
+bool late_is_alone(const struct cause *cause)
+{
+    double late_ns = INFINITY;
+    uint32_t n_compared = cause->n_ranks - cause->n_late + cause->n_others;
+    for (uint32_t i = 0; i < cause->n_late; i++) {
+        late_ns = fmin(late_ns, cause->ranks[i].time_ns);
+        if (SAME_DEVIATIONS * cause->ranks[i].error_ns > USUAL_DOUBT * cause->ranks[i].time_ns)
+            return false;
+    }
+    for (uint32_t i = cause->n_late; i < cause->n_ranks; i++)
+        if (!is_next_to_nothing(&cause->ranks[i], late_ns))
+            return false;
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        if (!is_next_to_nothing(&cause->others[i], late_ns))
+            return false;
+    return n_compared > 0;
+}

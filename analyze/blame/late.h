@@ -11,3 +11,6 @@ uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_n
 /* Of ranks that are late together, the last one by a hair carries the blame; of those that wait in a ring or a grid
  * most never meet the others. So each that spends as long in it is late as well, and is compared with no one. */
 void late_add_as_long(struct cause *cause, struct arena *arena);
+/* True where the others come to next to nothing of it, as far as samples tell: by how much longer the late ones take is
+ * no question then. */
+bool late_is_alone(const struct cause *cause);

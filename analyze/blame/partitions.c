@@ -76,6 +76,12 @@ static bool is_known_late(const struct sides *sides)
     return beyond(sides, NOTABLY_LONGER) > 0;
 }
 
+/* By which they are late; none where nobody else comes to it. */
+static bool has_factor(const struct sides *sides)
+{
+    return is_known_late(sides) && isfinite(factor_of(sides));
+}
+
 static bool fits(const struct sides *sides, double factor)
 {
     double room = exp(SAME_FACTOR);
@@ -192,15 +198,36 @@ static struct partition *find_same(struct search *search, const struct cause *wh
     return NULL;
 }
 
-/* Ranks have more of the data by one factor: what they are late for by another has reasons of its own. */
-static bool is_of_known_ranks(const struct analysis *analysis, const struct cause *whole)
+static bool share_a_rank(const struct cause *one, const struct cause *other)
 {
-    for (uint32_t i = 0; i < analysis->n_partitions; i++)
-        for (uint32_t k = 0; k < analysis->partitions[i].whole.n_late; k++)
-            for (uint32_t l = 0; l < whole->n_late; l++)
-                if (analysis->partitions[i].whole.ranks[k].rank == whole->ranks[l].rank)
-                    return true;
+    for (uint32_t i = 0; i < one->n_late; i++)
+        for (uint32_t k = 0; k < other->n_late; k++)
+            if (one->ranks[i].rank == other->ranks[k].rank)
+                return true;
     return false;
+}
+
+static void drop_partition(struct analysis *analysis, struct partition *partition)
+{
+    for (uint32_t i = 0; i < partition->n_causes; i++)
+        analysis->causes[partition->causes[i]].partition = 0;
+}
+
+/* Where the causes at hand are written. Ranks have more of the data by one factor: by which they are late in most, and
+ * what they are late for by another one has reasons of its own. NULL: it is these causes that have. */
+static struct partition *place_of(struct search *search, const struct cause *whole)
+{
+    struct analysis *analysis = search->analysis;
+    for (uint32_t i = 0; i < analysis->n_partitions; i++) {
+        struct partition *known = &analysis->partitions[i];
+        if (!share_a_rank(&known->whole, whole))
+            continue;
+        if (whole->waiting_ns <= known->whole.waiting_ns)
+            return NULL;
+        drop_partition(analysis, known);
+        return known;
+    }
+    return &analysis->partitions[analysis->n_partitions++];
 }
 
 /* Its causes anew, in their order, those at hand among them. */
@@ -237,8 +264,9 @@ static void write_partition(struct search *search)
             largest_ns = fmax(largest_ns, analysis->causes[i].waiting_ns);
     struct partition *same = find_same(search, &whole);
     bool is_spread = 2 * largest_ns < whole.waiting_ns && whole.waiting_ns >= NEGLIGIBLE_SHARE * program_ns;
-    if (same || (is_spread && !is_of_known_ranks(analysis, &whole)))
-        write_causes(search, same ? same : &analysis->partitions[analysis->n_partitions++]);
+    struct partition *place = same || !is_spread ? same : place_of(search, &whole);
+    if (place)
+        write_causes(search, place);
 }
 
 /* That begins with what is known to be late, by chance perhaps more than it is. Then with the ranks and the factor of
@@ -246,16 +274,15 @@ static void write_partition(struct search *search)
 static void find_partition(struct search *search, struct sides sides)
 {
     enum { TURNS = 3 };
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < TURNS && has_factor(&sides); turn++) {
         struct cause whole;
-        if (!is_known_late(&sides) || !isfinite(factor_of(&sides)))
-            return;
         choose_parts(search, factor_of(&sides), turn == 0);
         write_whole(search, &whole);
         set_late(search, &whole);
         sides = sides_of_part(search, PART);
     }
-    write_partition(search);
+    if (has_factor(&sides))
+        write_partition(search);
 }
 
 /* The largest first. */

@@ -262,7 +262,7 @@ int cmd_check(int argc, char **argv)
     struct source_state samples = try_perf(&sampling), switches = try_perf(&switching), timer = source_timer();
     printf("this machine\n");
     line("samples", samples.works, samples.reason);
-    line("lost CPU", switches.works, switches.reason);
+    line("time without a CPU", switches.works, switches.reason);
     line("CPU timers", timer.works, timer.reason);
     bool has_plugin = installation_find("whywait_plugin.so", plugin);
     line("exact counts", has_plugin,

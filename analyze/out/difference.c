@@ -16,12 +16,14 @@ static const char *const group_names[GROUP_N] = {"run time", "computing time of 
 /* State while a table is printed. */
 struct view {
     const struct comparison *comparison;
-    VEC(size_t) rows;
+    struct arena arena;
+    VEC(const struct compare_row *) rows;
 };
 
-static const struct compare_row *row_at(const struct view *view, size_t row)
+static void view_release(struct view *view)
 {
-    return &view->comparison->rows.at[view->rows.at[row]];
+    vec_release(&view->rows);
+    arena_release(&view->arena);
 }
 
 const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent)
@@ -76,6 +78,8 @@ static bool is_counted_otherwise(const struct comparison *comparison, const stru
 static const char *verdict_text(struct arena *arena, const struct comparison *comparison, const struct compare_row *row)
 {
     static const char *const words[] = {"within noise", "less", "more", "too few runs"};
+    if (row->name && !row->place) /* several causes */
+        return "";
     if (row->verdict == COMPARE_TOO_FEW && is_counted_otherwise(comparison, row))
         return "its count changed, above";
     if (row->verdict == COMPARE_TOO_FEW && row->runs_needed)
@@ -93,6 +97,26 @@ static const char *verdict_text(struct arena *arena, const struct comparison *co
     return arena_printf(arena, "%s (+-%s)", words[row->verdict], amount_duration(row->test.least).text);
 }
 
+/* Causes of a group that have no row, as one that has no place in the code. */
+static struct compare_row *left_of(struct view *view, const struct compare_row *group)
+{
+    struct compare_row *left = arena_new(&view->arena, struct compare_row);
+    uint32_t n_sides = view->comparison->n_sides;
+    *left = (struct compare_row){.group = group->group, .depth = 1, .verdict = COMPARE_NOISE};
+    left->mean_ns = arena_array(&view->arena, double, n_sides);
+    left->kind_ns = arena_array(&view->arena, double, (size_t)KIND_N *n_sides);
+    return left;
+}
+
+/* What the slowest rank computes is no sum over causes, nor is the run time; waiting is. */
+static void view_add_left(struct view *view, struct compare_row *left, uint32_t n_left)
+{
+    if (!n_left || left->group < GROUP_PROGRAM)
+        return;
+    left->name = arena_printf(&view->arena, "%u more", n_left);
+    *vec_push(&view->rows) = left;
+}
+
 /* Groups, and of each its causes up to n_top, as long as they change by a thousandth of all waiting. All code computes:
  * of that, what has changed. */
 static void choose_rows(struct view *view, const struct difference_options *options)
@@ -103,21 +127,29 @@ static void choose_rows(struct view *view, const struct difference_options *opti
         const double *mean_ns = comparison->rows.at[comparison->group_row[group]].mean_ns;
         waiting_ns += fmax(mean_ns[0], mean_ns[1]);
     }
-    unsigned n_causes = 0;
+    unsigned n_causes = 0, n_left = 0;
     bool is_shown = false;
+    struct compare_row *left = NULL;
     for (size_t i = 0; i < comparison->rows.n; i++) {
         const struct compare_row *row = &comparison->rows.at[i];
-        if (!row->depth)
-            n_causes = 0;
+        if (!row->depth) {
+            view_add_left(view, left, n_left);
+            left = left_of(view, row);
+            n_causes = n_left = 0;
+        }
         if (row->depth == 1) {
             is_shown = row->group == GROUP_COMPUTING ? row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE
                                                      : fabs(compare_change(row)) >= DIFFERENCE_ROW * waiting_ns;
             n_causes += is_shown;
             is_shown = !options->n_top || (is_shown && n_causes <= options->n_top);
+            n_left += !is_shown;
+            for (uint32_t side = 0; side < comparison->n_sides && !is_shown; side++)
+                left->mean_ns[side] += row->mean_ns[side];
         }
         if (!row->depth || (is_shown && (row->depth == 1 || options->parts)))
-            *vec_push(&view->rows) = i;
+            *vec_push(&view->rows) = row;
     }
+    view_add_left(view, left, n_left);
 }
 
 static const char *fact_place(struct arena *arena, const struct fact *fact)
@@ -486,7 +518,7 @@ static void print_rows(struct page *page, const struct view *view)
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     struct arena scratch = {0};
     for (size_t i = 0; i < view->rows.n; i++) {
-        const struct compare_row *row = row_at(view, i);
+        const struct compare_row *row = view->rows.at[i];
         page_cell(&table, "%s", difference_row_name(&scratch, row, true));
         page_cell(&table, "%s", amount_duration(row->mean_ns[0]).text);
         page_cell(&table, "%s", amount_duration(row->mean_ns[1]).text);
@@ -495,7 +527,7 @@ static void print_rows(struct page *page, const struct view *view)
     }
     page_table_begin(page, &table);
     for (size_t i = 0; i < view->rows.n; i++) {
-        const struct compare_row *row = row_at(view, i);
+        const struct compare_row *row = view->rows.at[i];
         enum style name = row->depth ? STYLE_PLAIN : STYLE_HEADING;
         enum style verdict = row->verdict == COMPARE_LESS   ? STYLE_LESS
                              : row->verdict == COMPARE_MORE ? STYLE_MORE
@@ -553,7 +585,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
     page_style(&page, STYLE_PLAIN);
-    vec_release(&view.rows);
+    view_release(&view);
     arena_release(&scratch);
 }
 
@@ -576,7 +608,7 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison, c
     choose_rows(&view, options);
     fprintf(out, "**whywait**: %s\n\n| | before | after | change | |\n|---|---:|---:|---:|---|\n", runs);
     for (size_t i = 0; i < view.rows.n; i++) {
-        const struct compare_row *row = row_at(&view, i);
+        const struct compare_row *row = view.rows.at[i];
         fprintf(out, "| %s%s | %s | %s | %s | %s |\n", row->depth ? "&nbsp;&nbsp;" : "",
                 markdown_text(&scratch, difference_row_name(&scratch, row, false)),
                 amount_duration(row->mean_ns[0]).text, amount_duration(row->mean_ns[1]).text,
@@ -589,7 +621,7 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison, c
         fprintf(out, "- and %zu other counts\n", n_left);
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         fprintf(out, "\nNote: %s\n", markdown_text(&scratch, *note));
-    vec_release(&view.rows);
+    view_release(&view);
     arena_release(&scratch);
 }
 

@@ -107,10 +107,9 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
     page_table(&drill->page, &table);
     drill_say_more(drill, DRILL_DEEP, n - n_shown, "step", "steps");
     if (n_left)
-        page_paragraph(&drill->page, DRILL_DEEP, DRILL_DEEP,
-                       arena_printf(&drill->arena,
-                                    "%u %s that both sides share or that matter little left out (--all-steps)", n_left,
-                                    n_left == 1 ? "step" : "steps"));
+        page_paragraph(
+            &drill->page, DRILL_DEEP, DRILL_DEEP,
+            arena_printf(&drill->arena, "%u minor %s hidden (--all-steps)", n_left, n_left == 1 ? "step" : "steps"));
 }
 
 static void drill_class(struct drill *drill, const struct wait_class *class)
@@ -135,7 +134,7 @@ static void drill_class(struct drill *drill, const struct wait_class *class)
     if (when->every)
         page_piece(&drill->page, DRILL_DEEP, "in regular order, one of %u", when->every);
     if (class->nearest)
-        page_piece(&drill->page, DRILL_DEEP, "differs from class %u by %.2f, from %.2f on they are two", class->nearest,
+        page_piece(&drill->page, DRILL_DEEP, "explained unlike class %u (distance %.2f, limit %.2f)", class->nearest,
                    class->distance, class->distance_allowed);
     page_end(&drill->page);
     drill_steps(drill, class);

@@ -551,8 +551,8 @@ const char *machine_next(struct arena *arena, const struct analysis *analysis)
     if (!machine_has_most(analysis) || !machine_is_short(arena, analysis))
         return NULL;
     return has_teams ? "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to "
-                       "fewer: mpirun --bind-to none, or --map-by slot:pe=N), or use fewer threads, and record again: "
-                       "what the program itself does is the smaller part here"
-                     : "give each rank a CPU of its own that nobody else uses, and record again: what the program "
-                       "itself does is the smaller part here";
+                       "fewer: mpirun --bind-to none, or --map-by slot:pe=N), or use fewer threads, and record again "
+                       "to see the program alone"
+                     : "give each rank a CPU of its own that nobody else uses, and record again to see the program "
+                       "alone";
 }

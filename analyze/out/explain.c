@@ -288,7 +288,7 @@ static const char *explain_no_longer(struct arena *arena, const struct crowd *la
     const char *who = late->names, *spend = verb(late, "spends", "spend");
     const char *whom = compared(arena, others, TIME);
     bool is_same = excess.is_known && excess.low * NOTABLY_LONGER > 1;
-    return arena_printf(arena, "%s %s %s %s %s %s, but while others already wait", who, spend,
+    return arena_printf(arena, "%s %s %s %s %s %s, but later", who, spend,
                         is_same ? "the same total time" : "no more time", in_it(late, others), is_same ? "as" : "than",
                         whom);
 }
@@ -298,7 +298,7 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     const char *who = late->names, *spend = verb(late, "spends", "spend"), *in = in_it(late, others);
     const char *few = ", as far as few samples tell";
     if (!others->n)
-        return arena_printf(arena, "%s %s %s %s%s, at times when others wait", who, spend,
+        return arena_printf(arena, "%s %s %s %s%s; single steps vary", who, spend,
                             amount_duration(late->mean.time_ns).text, in, verb(late, "", " on average"));
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend,
@@ -437,8 +437,7 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others)
 {
     if (!others->n && take_turns(late, others))
-        return arena_printf(arena, "%s run it equally often over the run, but in turns: others wait meanwhile",
-                            late->names);
+        return arena_printf(arena, "%s run it one after the other; the rest wait", late->names);
     if (!(late->mean.executions > 0) || !others->n)
         return NULL;
     const char *who = late->names, *whom = others->names;
@@ -458,7 +457,7 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     if (is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN))
         times = is_late ? "as often in all as" : "as often as";
     if (have_less(late, others))
-        return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
+        return arena_printf(arena, "%s %s it %s %s in all, but later", who, run, times, whom);
     static const char *const when[2][2] = {{"", " in all, slower when others wait"},
                                            {", but at other times: others wait meanwhile",
                                             " in all, but at other times, and slower then: others wait meanwhile"}};
@@ -498,10 +497,9 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                             explain_computing(arena, cause, late, others), was);
     }
     case KIND_BLOCKED:
-        return arena_printf(arena, "%s; what others wait for there is mostly time asleep or in the kernel",
-                            explain_time(arena, late, others));
+        return arena_printf(arena, "%s; its time is mostly asleep or in the kernel", explain_time(arena, late, others));
     case KIND_TRANSFER:
-        return arena_printf(arena, "%s; inside MPI, busy rather than waiting", explain_time(arena, late, others));
+        return arena_printf(arena, "%s, moving data", explain_time(arena, late, others));
     default:
         return explain_time(arena, late, others);
     }
@@ -707,8 +705,7 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
         return NULL;
     /* Numbers of rows are told like those of ranks, without the word. */
     return arena_printf(
-        arena, "%s%s the same %s late by as much, %s in all with this: perhaps for one reason",
-        n == 1 ? "row " : "rows ",
+        arena, "%s%s the same %s late; together %s", n == 1 ? "row " : "rows ",
         arena_printf(arena, "%s %s", strchr(amount_ranks(arena, rows, n), ' ') + 1, n == 1 ? "has" : "have"),
         analysis->causes[number].n_late == 1 ? "rank" : "ranks", amount_duration(all_ns).text);
 }
@@ -785,6 +782,21 @@ static const char *next_of_package(struct arena *arena, struct code *code, uint3
                         package, lines);
 }
 
+/* The compiler wrapper of a source file's language. */
+static const char *wrapper_of(const char *file)
+{
+    static const char *const endings[][2] = {
+        {".f", "mpifort"},   {".F", "mpifort"},   {".for", "mpifort"}, {".f90", "mpifort"}, {".F90", "mpifort"},
+        {".f95", "mpifort"}, {".f03", "mpifort"}, {".F03", "mpifort"}, {".f08", "mpifort"}, {".F08", "mpifort"},
+        {".cc", "mpicxx"},   {".cpp", "mpicxx"},  {".cxx", "mpicxx"},  {".c++", "mpicxx"},  {".C", "mpicxx"},
+        {".hpp", "mpicxx"},  {".hh", "mpicxx"},   {".hxx", "mpicxx"},  {".tcc", "mpicxx"}};
+    const char *dot = file ? strrchr(label_base_name(file), '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(dot, endings[i][0]))
+            return endings[i][1];
+    return "mpicc";
+}
+
 static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct step *step)
 {
     const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
@@ -804,7 +816,8 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
                             "this is code of the extension module %s: see what the script calls it for on a late rank "
                             "and on another, and with how much data",
                             extension);
-    return "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
+    return arena_printf(arena, "rebuild with %s $(whywait cc) to tell more iterations from slower ones",
+                        wrapper_of(step->file));
 }
 
 /* Most of what is waited for is that the MPI library goes on, not what the late side computes. */
@@ -862,6 +875,16 @@ static const char *next_of_slower(struct arena *arena, const struct trace *trace
            "times as much); `perf stat` on a late and another rank tells more";
 }
 
+static bool threads_share_cpus(const struct machine *machine)
+{
+    for (uint32_t i = 0; i < machine->n_hosts; i++) {
+        const struct machine_host *host = &machine->hosts[i];
+        if (host->n_cpus && host->n_busy_threads > host->n_cpus && host->n_busy_threads > host->n_ranks)
+            return true;
+    }
+    return false;
+}
+
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct trace *trace = analysis->trace;
@@ -880,12 +903,17 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     const char *sharing = says_more ? next_of_sharing(cause, &sides) : NULL;
     if (sharing)
         return sharing;
+    if (says_more && cause->is_alone)
+        return arena_printf(arena, "only %s this: share it out or overlap it",
+                            arena_printf(arena, "%s %s", sides.late.names, verb(&sides.late, "runs", "run")));
     switch (cause->kind) {
     case KIND_MORE_WORK:
         return analysis->steps[cause->step].is_loop
                    ? "share out the work of this loop differently; --cause shows which parts of it and which ranks"
                    : "share out this work differently; --cause shows which parts of it and which ranks";
     case KIND_SLOWER:
+        if (threads_share_cpus(&analysis->machine))
+            return "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again";
         return next_of_slower(arena, trace, cause, &sides);
     case KIND_BLOCKED:
         return "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a "

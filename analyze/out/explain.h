@@ -9,7 +9,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause);
 /* The kind of difference: "more time", or "more time 80 %, blocked 20 %" when the cause is mixed; "serialisation" where
  * no rank has more of it over the run. In the arena, or static. */
 const char *explain_kind_words(struct arena *arena, const struct cause *cause);
-/* "rows 2-4 have the same rank late by as much, 224 ms in all with this: perhaps for one reason"; NULL where there are
+/* "rows 2-4 have the same rank late; together 224 ms"; NULL where there are
  * none. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);
 /* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be

@@ -278,8 +278,10 @@ void report_critical(FILE *out, const struct analysis *analysis, const struct re
         bool is_apart = !options->all && is_machines(analysis, step);
         machine_ns += is_apart ? step->on_path_ns : 0;
         most = is_apart && !most ? step : most;
-        n_left += !is_apart && !options->all && n_shown == STEPS_MOST;
-        if (is_apart || (!options->all && n_shown == STEPS_MOST))
+        bool is_small = n_shown && step->on_path_ns < NEGLIGIBLE_SHARE * analysis->efficiency.wall_ns;
+        bool is_left = !options->all && !is_apart && (is_small || n_shown == STEPS_MOST);
+        n_left += is_left;
+        if (is_apart || is_left)
             continue;
         critical_row(&ranks, &table, step);
         n_shown++;

@@ -83,21 +83,7 @@ static void report_efficiency(struct report *report)
     page_paragraph(&report->page, 0, INDENT, text);
 }
 
-/* ", class 2 of 2", ", classes 1,3 of 4", ", in 58 of 64 classes": only where it has no part in some. */
-static const char *report_classes(struct report *report, const struct cause_site *at, const struct wait_site *site)
-{
-    enum { CLASSES_SHOWN = 4 };
-    if (at->n_classes == site->n_classes || !at->n_classes)
-        return "";
-    if (at->n_classes > CLASSES_SHOWN)
-        return arena_printf(&report->arena, ", in %u of %u classes", at->n_classes, site->n_classes);
-    const char *text = at->n_classes == 1 ? ", class" : ", classes";
-    for (uint32_t i = 0; i < at->n_classes; i++)
-        text = arena_printf(&report->arena, "%s%s%u", text, i ? "," : " ", at->classes[i]);
-    return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
-}
-
-/* "for rank 1, 215 ms, 77 of 90 instances, class 1 of 6"; the time only where there are several sites to compare. */
+/* "for rank 1, 215 ms, 77 of 90 calls"; the time only where there are several sites to compare. */
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     const struct wait_site *site = &report->analysis->sites[at->site];
@@ -112,9 +98,8 @@ static const char *report_figures(struct report *report, const struct cause *cau
         time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
     if (at->n_late)
         whom = arena_printf(&report->arena, "for %s, ", amount_ranks(&report->arena, at->late, at->n_late));
-    return arena_printf(&report->arena, "%s%s%s%s of %s %s%s", whom, state, time, amount_count(at->n_instances).text,
-                        amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
-                        report_classes(report, at, site));
+    return arena_printf(&report->arena, "%s%s%s%s of %s %s", whom, state, time, amount_count(at->n_instances).text,
+                        amount_count(site->n_instances).text, site->n_instances == 1 ? "call" : "calls");
 }
 
 /* "most of it (51 %)", "the largest part (20 %)": of something, what the largest of its places has. */
@@ -179,9 +164,9 @@ static void report_like(struct report *report, uint32_t number)
 }
 
 /* By falling waiting; a call with less than a hundredth of it is only counted. */
-static uint32_t report_n_calls(const struct cause *cause)
+static uint32_t report_n_calls(const struct report *report, const struct cause *cause)
 {
-    uint32_t n = cause->n_sites < SITES_SHOWN ? cause->n_sites : SITES_SHOWN;
+    uint32_t n_most = report->all ? SITES_SHOWN : 1, n = cause->n_sites < n_most ? cause->n_sites : n_most;
     while (n > 1 && cause->sites[n - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)
         n--;
     return n;
@@ -200,7 +185,7 @@ static void report_find_calls(struct report *report)
     for (size_t i = 0; i < report->rows.n; i++) {
         const struct row *row = &report->rows.at[i];
         const struct cause *cause = has_details(row) ? &report->analysis->causes[row->number] : NULL;
-        for (uint32_t k = 0; cause && k < report_n_calls(cause); k++)
+        for (uint32_t k = 0; cause && k < report_n_calls(report, cause); k++)
             report->calls[report->n_calls++] =
                 text_escape(&report->arena, label_site(&report->book, cause->sites[k].site));
     }
@@ -238,12 +223,14 @@ static void report_cause_details(struct report *report, uint32_t number)
     page_words(page, HANG, explain_cause(&report->arena, cause));
     page_piece(page, HANG, "(%s)", explain_kind_words(&report->arena, cause));
     page_end(page);
-    const char *instead = explain_instead(&report->book, cause);
+    const char *instead = report->all ? explain_instead(&report->book, cause) : NULL;
     if (instead)
         page_paragraph(page, HANG, HANG, instead);
-    report_parts(report, cause);
-    report_like(report, number);
-    uint32_t n_calls = report_n_calls(cause);
+    if (report->all) {
+        report_parts(report, cause);
+        report_like(report, number);
+    }
+    uint32_t n_calls = report_n_calls(report, cause);
     for (uint32_t i = 0; i < n_calls; i++) {
         page_tab(&report->page, HANG);
         page_style(&report->page, STYLE_QUIET);
@@ -251,12 +238,11 @@ static void report_cause_details(struct report *report, uint32_t number)
         page_style(&report->page, STYLE_PLAIN);
         page_words(&report->page, HANG_SITE, report_call(report, report->n_told++));
         page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
+        uint32_t n_left = cause->n_sites - n_calls;
+        if (n_left && i + 1 == n_calls)
+            page_piece(page, HANG_SITE, "and %u more (--cause %u)", n_left, number + 1);
         page_end(&report->page);
     }
-    uint32_t n_left = cause->n_sites - n_calls;
-    if (n_left)
-        page_line(page, "%*sand %u more %s (--cause %u)", HANG_SITE, "", n_left, n_left == 1 ? "call" : "calls",
-                  number + 1);
     /* The same advice again helps nobody. */
     const char *next = explain_next(&report->arena, report->analysis, cause);
     bool is_said = false;

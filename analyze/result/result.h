@@ -207,6 +207,7 @@ struct cause {
     double meanwhile;      /* so long was who waits in its code before, per time of the late side */
     uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
     double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
+    bool is_alone;         /* its late ranks alone run it, as far as is known */
     bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
     bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
     bool is_unrecorded;    /* recording was switched off meanwhile */
@@ -263,9 +264,9 @@ struct answer {
     double share;           /* of all waiting */
     double lacking_share;   /* of waiting_ns: they had no CPU */
     bool is_lacking;        /* ... which is worth saying */
-    double program_share;   /* of all time: waiting for what the program does, */
-    double machine_share;   /* for ranks that had no CPU, */
-    double transfer_share;  /* and data that is moved while nobody is late */
+    double program_share;   /* waiting for what the program does, of the time that the machine leaves to it */
+    double transfer_share;  /* data that is moved while nobody is late, likewise */
+    double machine_share;   /* waiting for ranks that had no CPU, of all time */
     bool is_machine;        /* waiting for ranks that had no CPU is worth saying */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
 };

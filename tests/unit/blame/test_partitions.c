@@ -3,10 +3,12 @@
 #include "analyze/blame/answer.h"
 #include "analyze/blame/late.h"
 #include "analyze/blame/partitions.h"
+#include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -224,6 +226,20 @@ static void places_that_are_too_small_alone_are_known_together(void **state)
     assert_partition(run, 0, 0, 2, 0.9);
 }
 
+/* Each rank is late in as many places: no rank has more of the data. */
+static void ranks_that_are_late_by_turns_have_no_partition(void **state)
+{
+    struct run *run = *state;
+    for (uint32_t i = 0; i < 200; i++) {
+        double ms[N] = {3, 3, 3, 3};
+        ms[i % N] = 6;
+        add(run, ms)->n_late = N;
+    }
+    find(run);
+    for (uint32_t i = 0; i < run->analysis.n_partitions; i++)
+        assert_true(isfinite(run->analysis.partitions[i].factor) && run->analysis.partitions[i].whole.n_late < N);
+}
+
 static void a_slower_rank_does_not_have_more_of_the_data(void **state)
 {
     struct run *run = *state;
@@ -287,6 +303,42 @@ static void what_the_machine_did_to_the_late_rank_is_told_with_it(void **state)
     assert_true(fabs(answer->elsewhere_share - 0.7) < 1e-9);
 }
 
+/* All passes, from events on: rank 0 takes twice as long in 28 places, rank 1 very long in another one. */
+static void a_trace_tells_the_partition_and_what_is_beside_it(void **state)
+{
+    enum { PLACES = 28, STEPS = 5 };
+    static char names[PLACES][16];
+    struct scene *scene = scene_make(N);
+    (void)state;
+    for (uint32_t step = 0; step < STEPS; step++)
+        for (uint32_t place = 0; place <= PLACES; place++) {
+            uint64_t end_us = 0;
+            for (uint32_t rank = 0; rank < N; rank++) {
+                uint64_t us = place < PLACES ? (rank == 0 ? 2000 + 20 * place : 1000 + 10 * place)
+                              : rank == 1    ? 9000
+                                             : 500;
+                if (place < PLACES)
+                    snprintf(names[place], sizeof names[place], "place%u", place);
+                scene_work(scene, rank, place < PLACES ? names[place] : "extra", scene->now_us[rank] + us);
+                end_us = scene->now_us[rank] > end_us ? scene->now_us[rank] : end_us;
+            }
+            for (uint32_t rank = 0; rank < N; rank++)
+                scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us + 5);
+        }
+    const struct analysis *analysis = scene_analyse(scene);
+    const struct partition *partition = &analysis->partitions[0];
+    assert_int_equal(analysis->n_partitions, 1);
+    assert_int_equal(partition->n_causes, PLACES);
+    assert_int_equal(partition->whole.n_late, 1);
+    assert_int_equal(partition->whole.ranks[0].rank, 0);
+    assert_true(fabs(partition->factor - 2) < 0.05);
+    assert_true(partition->whole.if_balanced_ns > 0);
+    assert_true(partition->whole.if_balanced_ns <= partition->whole.waiting_ns / N + 1);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        assert_true(analysis->causes[i].ranks[0].rank == 0 || !analysis->causes[i].partition);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +349,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_loop_with_small_change_is_no_partition, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_ranks_sleep_or_move_data_for_has_its_own_reasons, run_make, run_free),
         cmocka_unit_test_setup_teardown(places_that_are_too_small_alone_are_known_together, run_make, run_free),
+        cmocka_unit_test_setup_teardown(ranks_that_are_late_by_turns_have_no_partition, run_make, run_free),
+        cmocka_unit_test(a_trace_tells_the_partition_and_what_is_beside_it),
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
         cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),

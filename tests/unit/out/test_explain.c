@@ -73,7 +73,7 @@ static void late_ranks_that_spend_no_longer_are_told_apart(void **state)
     struct cause_rank ranks[] = {ran(2, 4500000, 10, 0.01), ran(0, 1000000, 10, 0.01), ran(1, 1000000, 10, 0.01)};
     expect_text(ranks, 2, 3, KIND_MORE_WORK,
                 "rank 2 runs it 4.5 x as often as rank 1, at the same cost each time; rank 0 spends the same total "
-                "time in it as rank 1, but while others already wait");
+                "time in it as rank 1, but later");
     struct cause_rank times[] = {{.rank = 0, .time_ns = 0.9e9}, {.rank = 1, .time_ns = 1.2e9},
                                  {.rank = 5, .time_ns = 1e9},   {.rank = 6, .time_ns = 1.2e9},
                                  {.rank = 7, .time_ns = 1.2e9}, {.rank = 2, .time_ns = 1e9},
@@ -81,10 +81,9 @@ static void late_ranks_that_spend_no_longer_are_told_apart(void **state)
     expect_text(
         times, 5, 8, KIND_MORE_TIME,
         "ranks 1,6,7 spend 1.2 x as long in it as ranks 2-4; ranks 0,5 spend no more time in it than ranks 2-4, "
-        "but while others already wait");
+        "but later");
     times[1].time_ns = times[3].time_ns = times[4].time_ns = 0.3e9;
-    expect_text(times, 5, 8, KIND_MORE_TIME,
-                "ranks 0,1,5-7 spend no more time in it than ranks 2-4, but while others already wait");
+    expect_text(times, 5, 8, KIND_MORE_TIME, "ranks 0,1,5-7 spend no more time in it than ranks 2-4, but later");
 }
 
 /* What is said of several ranks that differ holds for their mean alone. */
@@ -122,8 +121,7 @@ static void what_a_cause_enters_is_told_apart(void **state)
     times[1].time_ns = 100e6;
     expect_text(times, 1, 2, KIND_MORE_TIME, "rank 1 spends 3.0 x as long in it itself as rank 0");
     times[1].time_ns = 300e6;
-    expect_text(times, 1, 2, KIND_MORE_TIME,
-                "rank 1 spends the same total time in it itself as rank 0, but while others already wait");
+    expect_text(times, 1, 2, KIND_MORE_TIME, "rank 1 spends the same total time in it itself as rank 0, but later");
 }
 
 static void times_are_told_as_well_as_samples_know_them(void **state)
@@ -159,10 +157,9 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
 {
     (void)state;
     struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 12, 0.01), ran(2, 3010000, 10, 0.01)};
-    expect_text(ranks, 3, 3, KIND_MORE_WORK,
-                "ranks 0-2 run it equally often over the run, but in turns: others wait meanwhile");
+    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 run it one after the other; the rest wait");
     ranks[2].executions = 1000000;
-    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 spend 32.0 ms in it on average, at times when others wait");
+    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 spend 32.0 ms in it on average; single steps vary");
     ranks[1] = ran(0, 3000000, 10, 0.01);
     ranks[2] = ran(2, 3010000, 10, 0.01);
     expect_text(
@@ -526,12 +523,9 @@ static void rows_that_are_alike_are_told(void **state)
                              {.waiting_ns = 2e9, .n_late = 2}, {.waiting_ns = 1e9, .like = 1},
                              {.waiting_ns = 5e8, .like = 3},   {.waiting_ns = 4e8, .like = 1}};
     const struct analysis analysis = {.causes = causes, .n_causes = sizeof causes / sizeof *causes};
-    assert_string_equal(
-        explain_like(&arena, &analysis, 0),
-        "rows 2,4,6 have the same rank late by as much, 8.40 s in all with this: perhaps for one reason");
+    assert_string_equal(explain_like(&arena, &analysis, 0), "rows 2,4,6 have the same rank late; together 8.40 s");
     assert_null(explain_like(&arena, &analysis, 1));
-    assert_string_equal(explain_like(&arena, &analysis, 2),
-                        "row 5 has the same ranks late by as much, 2.50 s in all with this: perhaps for one reason");
+    assert_string_equal(explain_like(&arena, &analysis, 2), "row 5 has the same ranks late; together 2.50 s");
     arena_release(&arena);
 }
 

@@ -208,7 +208,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "  why ranks wait                    waiting  of all  if balanced\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s   100 %       -2.9 s\n"
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
-              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 instances, class 2 of 2\n"
+              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 calls\n"
               "    next: --cause shows its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all (--all)\n");
     free(text);
@@ -619,7 +619,12 @@ static void parts_and_the_machine_have_their_rows(void **state)
                                            .n_ranks = 1,
                                            .n_late = 1,
                                            .n_places = 1};
+    struct report_options whole = usual;
+    whole.all = true;
     char *text = printed(f, &usual);
+    assert_null(strstr(text, "2 places inside"));
+    free(text);
+    text = printed(f, &whole);
     expect_in(text, "2 places inside, most of it (67 %) transfer in ");
     expect_in(text, "; all at once, about 984 ms after");
     assert_true(strstr(text, "the machine: ranks were ready to run but had no CPU") > strstr(text, "waiting at"));
@@ -635,16 +640,16 @@ static void parts_and_the_machine_have_their_rows(void **state)
     parts[0].own_ns = 5e9;
     parts[1].own_ns = 6e8;
     parts[2].own_ns = 4e8;
-    text = printed(f, &usual);
+    text = printed(f, &whole);
     expect_in(text, "2 places inside, but most of it (83 %) in the loop itself");
     free(text);
     parts[0].own_ns = 5.9e9;
-    text = printed(f, &usual);
+    text = printed(f, &whole);
     assert_null(strstr(text, " places inside"));
     free(text);
     parts[0].own_ns = 5e8;
     parts[1].own_ns = 2e9;
-    text = printed(f, &usual);
+    text = printed(f, &whole);
     expect_in(text, "2 places inside, the largest part (33 %) transfer in ");
     free(text);
 }
@@ -680,7 +685,7 @@ static void a_call_says_for_whom_ranks_wait(void **state)
     f->felt[0].late = &late;
     f->felt[0].n_late = 1;
     char *text = printed(f, &(struct report_options){.width = 120, .all = true});
-    expect_in(text, "for rank 1, 99 of 100 instances, class 2 of 2");
+    expect_in(text, "for rank 1, 99 of 100 calls");
     free(text);
     json_t *report = printed_json(f, &(struct json_options){0});
     json_t *site = json_array_get(json_object_get(json_array_get(json_object_get(report, "causes"), 0), "sites"), 0);
@@ -695,6 +700,11 @@ static void json_has_the_documented_fields(void **state)
     assert_string_equal(json_string_value(json_object_get(report, "program")), "jacobi");
     assert_int_equal(integer(report, "ranks"), 2);
     assert_int_equal(integer(report, "duration_ns"), 9000000000);
+    json_t *answer = json_object_get(report, "answer");
+    assert_string_equal(json_string_value(json_object_get(answer, "kind")), "cause");
+    assert_int_equal(integer(answer, "cause"), 1);
+    assert_string_equal(json_string_value(json_object_get(answer, "text")),
+                        "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %.");
     json_t *cause = json_array_get(json_object_get(report, "causes"), 0);
     assert_string_equal(json_string_value(json_object_get(cause, "file")), "/home/u/app/jacobi.c");
     assert_int_equal(integer(cause, "line_first"), 58);
@@ -759,7 +769,7 @@ static void drilling_shows_classes_and_steps(void **state)
     expect_in(text, "rank 1 then becomes the slowest\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
     expect_in(text, "class 2: 99 instances   6.00 s waiting   first 1.00 ms after the start");
-    expect_in(text, "1 step that both sides share or that matter little left out (--all-steps)");
+    expect_in(text, "1 minor step hidden (--all-steps)");
     expect_in(text, "rank 0 waits 6.00 s");
     expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");
     expect_in(text, "where ranks wait");

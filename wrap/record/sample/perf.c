@@ -542,7 +542,7 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     s->cpu_ns = cpu_ns;
     s->stack = sample_write(thread, &sample);
     if (s->is_rarer && s->stack)
-        say_note("a thread left the CPU thousands of times a second: meanwhile it was sampled every %d ms only",
+        say_note("a thread left the CPU thousands of times a second, so its figures are coarser (a sample in %d ms)",
                  (int)(s->nominal_ns / 1000000));
     return true;
 }
