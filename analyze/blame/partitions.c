@@ -76,7 +76,7 @@ static bool is_known_late(const struct sides *sides)
     return beyond(sides, NOTABLY_LONGER) > 0;
 }
 
-/* By which they are late; none where nobody else comes to it. */
+/* By which they are late. None where nobody else comes to it. */
 static bool has_factor(const struct sides *sides)
 {
     return is_known_late(sides) && isfinite(factor_of(sides));

@@ -464,7 +464,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
 /* If an ordinary user may not sample the kernel, samples that fall into it are left out, but its time is counted. Time
  * missing from a sample since the last one, MPI calls apart, was spent in the kernel: in system calls and page faults,
  * most probably of the same loop. Interrupts take samples away as well, but the kernel puts no time down to the thread
- * for them: there is no more in all than it says. */
+ * for them. There is no more in all than it says. */
 static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns, uint64_t stands_for_ns)
 {
     struct sampler_thread *s = thread->sampler;
