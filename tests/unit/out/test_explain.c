@@ -305,7 +305,9 @@ static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
     struct trace trace = {0};
     struct step step = {.place = 1};
     struct wait_site sites[] = {{.kind = WAIT_NXN}, {.kind = WAIT_PROGRESS}};
-    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1, .sites = sites, .n_sites = 2};
+    struct rank_summary sums[] = {{.waiting_ns = 0}, {.waiting_ns = 5e8}};
+    struct analysis analysis = {
+        .trace = &trace, .steps = &step, .n_steps = 1, .sites = sites, .n_sites = 2, .ranks = sums};
     struct cause_rank late = ran(1, 9000000, 10, 0.01), other = ran(0, 3000000, 10, 0.01);
     struct cause_site at[] = {{.site = 1, .waiting_ns = 6e8}, {.site = 0, .waiting_ns = 4e8}};
     struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
@@ -314,6 +316,9 @@ static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
     cause.sites = at;
     cause.n_sites = 2;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "only when the late side comes back to it"));
+    sums[1].waiting_ns = 1e7; /* a late rank that never waits: the library alone gains next to nothing */
+    cause.if_balanced_ns = 4e8;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out this work differently"));
     cause.kind = KIND_BLOCKED; /* who sleeps cannot call MPI meanwhile */
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which lock or thread it waits"));
     cause.kind = KIND_MORE_WORK;
