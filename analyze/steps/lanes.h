@@ -60,23 +60,23 @@ struct lane {
     bool has_team; /* its process has other threads */
     bool is_begun, is_ended;
     bool is_off_cpu;
+    bool is_off;       /* as its rank was when the present or last MPI call began */
+    bool has_bins;     /* of its own: the next call is the one at which they were taken */
+    bool was_counted;  /* at a call before */
+    bool is_listed;    /* among its rank's busy workers */
+    bool has_switches; /* recorded: time off the CPU is known by them alone */
     uint64_t enter_ns; /* of that call; later by what it has called functions of the program back for */
     uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */
     /* Since when it has called one back, 0 = it does not. A stretch lasts from then until that returns, outside MPI. */
     uint64_t callback_ns;
-    bool is_off;      /* as its rank was when the present or last MPI call began */
-    bool has_bins;    /* of its own: the next call is the one at which they were taken */
-    bool was_counted; /* at a call before */
-    bool is_listed;   /* among its rank's busy workers */
     struct stretch stretch;
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
+    uint32_t next_worker; /* among the busy ones of its rank; TRACE_NONE */
     struct team_member member;
     struct team_sums off_sums; /* the team's, when it left the CPU */
     struct team_sums run_sums; /* likewise, when the stretch began, */
     double lacked_ns;          /* and what threads had lacked by then */
-    bool has_switches;         /* recorded: time off the CPU is known by them alone */
-    uint32_t next_worker;      /* in that list; TRACE_NONE */
     struct sparse bins;        /* taken since the last call at which they were, this process's workers' among them */
     uint64_t young_ns, young_ready_ns; /* told with them */
     double uncounted_ns;               /* on a CPU, in the stretches since */
