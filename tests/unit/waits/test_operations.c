@@ -180,9 +180,29 @@ static void other_functions_and_operations_are_no_evidence(void **state)
     }
 }
 
+/* The operation itself waits until the target comes, which may have left MPI only after the call had begun. */
+static void a_put_waits_for_its_target_itself(void **state)
+{
+    (void)state;
+    for (uint64_t left_us = 0; left_us <= 60; left_us += 60) {
+        struct scene *scene = scene_make(2);
+        scene_work(scene, 1, "short", 50);
+        put(scene, 1, 0, 405);
+        if (left_us)
+            scene_send(scene, 0, 1, 7, left_us);
+        scene_work(scene, 0, "computes", 400);
+        scene_send(scene, 0, 1, 7, 402);
+        scene_analyse(scene);
+        assert_us(scene_waiting(scene, WAIT_PROGRESS, 1), left_us ? 400 - left_us : 350);
+        assert_true(scene_blame(scene, "computes", 0) > 0.8 * scene_waiting(scene, WAIT_PROGRESS, 1));
+        scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_put_waits_for_its_target_itself),
         cmocka_unit_test(flush_all_waits_for_those_worked_on),
         cmocka_unit_test(lock_all_waits_for_the_last_to_come),
         cmocka_unit_test(a_request_waits_for_its_target),

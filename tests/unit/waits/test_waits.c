@@ -905,9 +905,31 @@ static void a_lost_send_holds_nothing_up(void **state)
     scene_free(scene);
 }
 
+/* Nobody sees when it does; later receives meet the sends of their own. */
+static void a_freed_receive_takes_its_message(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 0, 1);
+    scene_enter(scene, 0, WW_ID_Request_free, 1);
+    scene_event(
+        scene,
+        (struct event){
+            .kind = EV_CANCELLED, .time_ns = 2000, .comm = scene->comm, .peer = 1, .tag = 7, .request = request});
+    scene_leave(scene, 0, WW_ID_Request_free, 2);
+    scene_receive(scene, 0, 1, 7, 305);
+    scene_send(scene, 1, 0, 7, 10);
+    scene_work(scene, 1, "late", 300);
+    scene_send(scene, 1, 0, 7, 302);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 0), 298);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_freed_receive_takes_its_message),
         cmocka_unit_test(barrier_waits_for_the_last),
         cmocka_unit_test(allreduce_is_all_to_all),
         cmocka_unit_test(broadcast_waits_for_the_root),
