@@ -642,6 +642,8 @@ static void cause_write(struct writer *writer, struct cause *cause)
     bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
     writer->has_executions = is_place && has_all_executions(writer);
     cause->is_elsewhere = is_place && !writer->has_executions;
+    uint32_t place = is_place ? steps_key(writer->causes->steps, cause->step)->id : CODE_NONE;
+    cause->is_generated = is_place && sparse_get(&writer->causes->generated, place) > 0;
     cause->node = writer->causes->rollup.causes.at[writer->number].node;
     cause_add_parts(writer, cause);
     const struct sparse *ranks = &writer->sums->waiting.ranks;

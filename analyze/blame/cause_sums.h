@@ -42,6 +42,7 @@ struct causes {
     struct placing placing;
     struct rollup rollup;
     struct sparse busy_code;  /* computing time by (rank, code place) */
+    struct sparse generated;  /* by code place: samples below it in code made at run time, less all others */
     const struct crew *crews; /* by rank */
     struct arena arena;
     VEC(struct cause_sums) sums; /* by cause in rollup */

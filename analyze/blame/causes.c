@@ -169,8 +169,9 @@ static double class_cost_error(const struct causes *causes, uint32_t rank, uint3
     return threads_beyond(causes, rank, place) > 0 ? HUGE_VAL : costs_error(causes->input->costs, rank, place);
 }
 
+/* Of the time in a step's place, and of how often `place` was executed: the place itself, or what calls it. */
 static double share_of_work(const struct causes *causes, const struct path_class *class,
-                            const struct class_counts *counts, uint32_t place)
+                            const struct class_counts *counts, const struct step_key *of, uint32_t place)
 {
     struct both_sides at = {0};
     /* How often the two sides ran a place, by work if that is known of both. */
@@ -185,10 +186,11 @@ static double share_of_work(const struct causes *causes, const struct path_class
     for (size_t i = 0; i < class->terms.n; i++) {
         const struct term *term = &class->terms.at[i];
         const struct step_key *key = steps_key(causes->steps, key_atom(term->key));
-        if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || key->id != place)
+        if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || key->id != of->id ||
+            (place != of->id && key->caller != place))
             continue;
         bool is_late = !(term->key & KEY_WAITING);
-        double error_ns = term->ns * class_cost_error(causes, key_rank(term->key), place);
+        double error_ns = term->ns * class_cost_error(causes, key_rank(term->key), of->id);
         *(is_late ? &at.late.ns : &at.others.ns) += term->ns;
         *(is_late ? &at.late_variance : &at.others_variance) += error_ns * error_ns;
     }
@@ -197,25 +199,62 @@ static double share_of_work(const struct causes *causes, const struct path_class
     return executions_share_of_work(at.late, at.others, hypot(late_error, others_error));
 }
 
-/* How much of a step's blame is more work rather than slower; -1 = executions do not tell. */
-static double kind_share(const struct causes *causes, const struct path_class *class, const struct class_counts *counts,
-                         uint32_t step)
+/* A step's blame: how much of it is more work, and what the rest is. */
+struct split {
+    double work_share;
+    enum cause_kind rest;
+};
+
+static void find_generated(struct causes *causes)
 {
-    const struct step_key *key = steps_key(causes->steps, step);
-    if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counts->executions->n)
-        return share_of_work(causes, class, counts, key->id);
-    return -1;
+    struct sites *sites = causes->input->sites;
+    const struct survey *survey = causes->input->survey;
+    for (size_t i = 0; i < survey->entries.n && sites->code; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        uint32_t step = entry->n_samples ? sites_sample_step(sites, entry->frame) : TRACE_NONE;
+        const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
+        if (key && key->what == WHAT_PLACE)
+            sparse_add(&causes->generated, key->id,
+                       sites_frame_is_generated(sites, entry->frame) ? entry->n_samples : -(double)entry->n_samples);
+    }
+    sparse_pack(&causes->generated);
 }
 
-/* A negative share: executions do not tell more work from slower. */
-static void kinds_add(const struct causes *causes, double kind_ns[KIND_N], uint32_t step, double work_share, double ns)
+static bool is_counted(const struct class_counts *counts, uint32_t place)
 {
-    if (work_share < 0) {
-        kind_ns[step_kind(steps_key(causes->steps, step))] += ns;
-        return;
-    }
-    kind_ns[KIND_MORE_WORK] += work_share * ns;
-    kind_ns[KIND_SLOWER] += (1 - work_share) * ns;
+    double late = 0, others = 0;
+    sum_sides(counts->executions, place, &late, &others);
+    return late > 0 || others > 0;
+}
+
+/*
+ * Executions tell more work from slower. Code that is not counted is charged to the loop that calls it: what it takes
+ * beyond the number of calls may be more work in each or slower, and so may be what runs in code made at run time.
+ */
+static struct split split_of(const struct causes *causes, const struct path_class *class,
+                             const struct class_counts *counts, uint32_t step)
+{
+    const struct step_key *key = steps_key(causes->steps, step);
+    struct split split = {.rest = step_kind(key)};
+    if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || !counts->executions->n)
+        return split;
+    bool is_itself = is_counted(counts, key->id);
+    uint32_t place = is_itself ? key->id : key->caller;
+    if (place == TRACE_NONE)
+        return split;
+    double work_share = share_of_work(causes, class, counts, key, place);
+    if (work_share < 0)
+        return split;
+    split.work_share = work_share;
+    if (is_itself && !(sparse_get(&causes->generated, key->id) > 0))
+        split.rest = KIND_SLOWER;
+    return split;
+}
+
+static void kinds_add(double kind_ns[KIND_N], struct split split, double ns)
+{
+    kind_ns[KIND_MORE_WORK] += split.work_share * ns;
+    kind_ns[split.rest] += (1 - split.work_share) * ns;
 }
 
 static struct own *own_of(struct causes *causes, uint32_t node)
@@ -235,7 +274,7 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
     for (size_t i = 0; i < blame->n; i++) {
         uint64_t key = blame->at[i].key, where = key_pair(site, class);
         bool is_off = is_without_cpu(causes, key_atom(key));
-        double work_share = kind_share(causes, from, &counts, key_atom(key));
+        struct split split = split_of(causes, from, &counts, key_atom(key));
         struct placings placings = placing_of(&causes->placing, key_rank(key), key_atom(key));
         for (size_t j = 0; j < placings.n; j++) {
             uint32_t node = placings.at[j].node;
@@ -255,8 +294,8 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
             sparse_add(&waiting->classes, where, ns);
             sparse_add(&waiting->by_site, key_pair(site, key_rank(key)), ns);
             if (sums) {
-                kinds_add(causes, sums->kind_ns, key_atom(key), work_share, ns);
-                kinds_add(causes, own_of(causes, node)->kind_ns, key_atom(key), work_share, ns);
+                kinds_add(sums->kind_ns, split, ns);
+                kinds_add(own_of(causes, node)->kind_ns, split, ns);
             } else {
                 sparse_add(&causes->machine_steps, causes->placing.tree.nodes.at[node].step, ns);
             }
@@ -471,6 +510,7 @@ static void causes_release(struct causes *causes)
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->busy_code);
+    sparse_release(&causes->generated);
     arena_release(&causes->arena);
     rollup_release(&causes->rollup);
     placing_release(&causes->placing);
@@ -486,6 +526,7 @@ void causes_find(const struct causes_input *input)
     for (size_t i = 0; i < times->n; i++)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
     sparse_pack(&causes.busy_code);
+    find_generated(&causes);
     const struct classes *classes = causes.input->classes;
     for (uint32_t site = 0; site < causes.input->analysis->n_sites; site++) {
         uint32_t at = causes.input->measures->site_order[site];

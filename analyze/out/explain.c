@@ -657,6 +657,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         cause->library
             ? arena_printf(arena, "most of it inside %s, which is not counted", label_base_name(cause->library))
             : NULL,
+        cause->is_generated ? "most of it in code made at run time, of which no lines and counts are known" : NULL,
         cause->n_files ? explain_files(arena, cause, late, others) : NULL,
     };
     const char *text = clauses[0];
@@ -926,6 +927,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
             return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
         return next_of_transfer(arena, analysis, cause->step);
     default:
+        if (cause->is_generated)
+            return "see what the code that is made at run time is called for on a late rank and on another, and with "
+                   "how much data";
         if (is_code && !trace->is_counted)
             return next_of_code(arena, analysis, &analysis->steps[cause->step]);
         return "--cause shows its ranks, the calls where others wait, and its steps";

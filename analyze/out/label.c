@@ -262,6 +262,21 @@ static const char *label_entered(const struct label_book *book, uint32_t step, u
                         *routine ? " in " : "", routine);
 }
 
+/* ", called from advance() app.c:33": the nearest code with lines on the way to a node without; "" where none is. */
+static const char *label_called_from(const struct label_book *book, uint32_t node)
+{
+    const struct analysis *analysis = book->analysis;
+    uint32_t line = 0;
+    for (; node < analysis->n_nodes; node = analysis->nodes[node].parent) {
+        const struct step *step = &analysis->steps[analysis->nodes[node].step];
+        if (step->file && step->routine && line)
+            return arena_printf(book->arena, ", called from %s %s", label_routine(book, step->routine),
+                                label_lines(book, step->file, line, line));
+        line = step->is_loop ? line : analysis->nodes[node].call_line;
+    }
+    return "";
+}
+
 static bool is_same_text(const char *a, const char *b)
 {
     return a && b ? !strcmp(a, b) : a == b;
@@ -289,9 +304,12 @@ const char *label_cause(const struct label_book *book, uint32_t number)
         uint32_t n = calls_in_common(analysis, node, routine_around(analysis, analysis->causes[i].node));
         n_levels = n > n_levels ? n : n_levels;
     }
+    const char *text = label_step(book, cause->step);
+    if (!analysis->steps[cause->step].file)
+        return arena_printf(book->arena, "%s%s", text, label_called_from(book, cause->node));
     if (!is_shared)
-        return label_step(book, cause->step);
-    const char *text = label_entered(book, cause->step, node);
+        return text;
+    text = label_entered(book, cause->step, node);
     if (n_levels)
         text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, node, n_levels));
     return text;

@@ -332,7 +332,8 @@ struct parting_search {
     struct analysis *analysis;
     const struct measures *measures;
     const struct step *cause; /* what names it */
-    struct region focus;      /* flows.has_focus: where its work is */
+    struct region focus;      /* flows.has_focus: where its work is; is_caller: where it is called */
+    bool is_caller;           /* the cause is not counted */
 };
 
 struct decision {
@@ -429,7 +430,9 @@ static bool is_around(const struct parting_search *search, uint32_t routine, uin
 {
     const struct region *focus = &search->focus;
     const struct cfg_loops *loops = &search->flows.routines.at[routine].function->loops;
-    return search->flows.has_focus && routine == focus->routine && focus->loop != CFG_NONE && loop != focus->loop &&
+    if (!search->flows.has_focus && !search->is_caller)
+        return false;
+    return routine == focus->routine && focus->loop != CFG_NONE && (search->is_caller || loop != focus->loop) &&
            cfg_loop_contains(loops, loop, loops->at[focus->loop].head);
 }
 
@@ -458,7 +461,7 @@ static void decide_trips(const struct parting_search *search, const struct regio
                                     .number = l,
                                     .callee = CFG_NONE};
         decision.fact.entered = entries[LATE] / entries[OTHERS];
-        decision.fact.is_itself = l == region->loop && !search->flows.has_focus;
+        decision.fact.is_itself = l == region->loop && !search->flows.has_focus && !search->is_caller;
         decision.fact.is_around = is_around(search, region->routine, l);
         name_loop(search, routine, l, &decision.fact);
         *vec_push(found) = decision;
@@ -830,6 +833,21 @@ static bool find_region(struct parting_search *search, uint32_t place, struct re
     return is_found;
 }
 
+/* The innermost counted code around a cause that is not counted, between two waits. */
+static bool find_caller_region(struct parting_search *search, uint32_t node, struct region *region)
+{
+    const struct analysis *analysis = search->analysis;
+    for (; node < analysis->n_nodes && !analysis->nodes[node].waits; node = analysis->nodes[node].parent) {
+        uint32_t place = analysis->steps[analysis->nodes[node].step].place;
+        if (place != CODE_NONE && find_region(search, place, region)) {
+            search->is_caller = true;
+            search->focus = *region;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The size of a cause is measured beside what the program causes: the machine may cause much more. */
 void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
 {
@@ -846,7 +864,8 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
                                             .cause = &analysis->steps[cause->step]};
             struct region region = {0};
             flows_read(&search.flows, analysis, measures, cause);
-            if (find_region(&search, analysis->steps[cause->step].place, &region)) {
+            if (find_region(&search, analysis->steps[cause->step].place, &region) ||
+                find_caller_region(&search, cause->node, &region)) {
                 region = region_make(&search, region.routine, region.loop);
                 /* Fewer entries, each with as much more: parting ways is then not why it takes longer. Of pieces of the
                  * run it is not known how many processes they are of. */

@@ -213,6 +213,7 @@ struct cause {
     bool is_unrecorded;    /* recording was switched off meanwhile */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
+    bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */

@@ -424,6 +424,17 @@ uint32_t sites_sample_step(struct sites *sites, uint32_t frame)
     return *step == STEP_NOWHERE ? TRACE_NONE : *step;
 }
 
+bool sites_frame_is_generated(struct sites *sites, uint32_t frame)
+{
+    trace_walk (sites->trace, at, frame) {
+        if (sites->trace->frames[at].module == TRACE_NONE)
+            return true;
+        if (sites_frame_place(sites, at) != CODE_NONE)
+            return false;
+    }
+    return false;
+}
+
 uint32_t sites_sample_frame(struct sites *sites, uint32_t frame)
 {
     return frames_find_loop(sites, frame).frame;

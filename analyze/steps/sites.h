@@ -96,6 +96,8 @@ uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
 /* A place, met on the stack of a frame of its own: where it has no name, it is told by the nearest routine around it
  * that has one. */
 void sites_note_host(struct sites *sites, uint32_t place, uint32_t frame);
+/* The stack ends in code made at run time, or in what that calls outside the program's own code. */
+bool sites_frame_is_generated(struct sites *sites, uint32_t frame);
 /* The frame whose place that is; TRACE_NONE. */
 uint32_t sites_sample_frame(struct sites *sites, uint32_t frame);
 /* True for a place in which an MPI call is made, directly or not. */
