@@ -52,7 +52,7 @@ static void sides_add(struct sides *sides, const struct search *search, const st
 }
 
 /* By how many ns the late ranks take longer than `factor` times as long as the others, beyond the error of that;
- * negative: they may take as long. */
+ * negative. They may take as long. */
 static double beyond(const struct sides *sides, double factor)
 {
     double error_ns = sqrt(sides->late_ns2 + factor * factor * sides->others_ns2);
@@ -184,7 +184,7 @@ static enum partition_reason reason_of(const struct partition *partition)
     return partition->factor > exp(SAME_FACTOR) ? PARTITION_DATA : PARTITION_EITHER;
 }
 
-/* An earlier partition that the causes at hand are late for the same reason as: then chance kept them apart. NULL. */
+/* An earlier partition that the causes at hand are late for the same reason as. Then chance kept them apart. NULL. */
 static struct partition *find_same(struct search *search, const struct cause *whole)
 {
     struct analysis *analysis = search->analysis;

@@ -129,7 +129,7 @@ static void line(const char *what, bool works, const char *text)
     line_with(what, works ? "yes" : "no", text);
 }
 
-/* Calls that only tell the time or turn one number into another: nobody ever waits in them. */
+/* Calls that only tell the time or turn one number into another. Nobody ever waits in them. */
 static bool never_waits(const char *name)
 {
     size_t length = strlen(name);

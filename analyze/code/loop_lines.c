@@ -353,7 +353,7 @@ static void find_first_line(void *state, uint32_t insn)
         search->n_on_first_line++;
 }
 
-/* False where another copy of the routine begins: it may be inlined into itself. */
+/* False where another copy of the routine begins. It may be inlined into itself. */
 static bool may_begin(const struct unit *unit, uint32_t routine, uint64_t address)
 {
     uint32_t scope = debug_scope_at(unit, address);
@@ -363,7 +363,7 @@ static bool may_begin(const struct unit *unit, uint32_t routine, uint64_t addres
 }
 
 /*
- * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
+ * True when a statement row for the first line of a routine lies in the loop. Then the loop calls it. Not asked at the
  * head's own address, where the rows of what comes before the loop may stand too, nor where that line has the loop.
  */
 static bool begins_in_loop(const struct loop_context *c, uint32_t loop, uint32_t routine)

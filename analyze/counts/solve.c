@@ -191,7 +191,7 @@ static void park(const struct counts *counts, uint64_t return_address, int64_t n
         *vec_push(list) = parked;
 }
 
-/* The frames in flight, and those that a longjmp removed: they stay where they were. */
+/* The frames in flight, and those that a longjmp removed. They stay where they were. */
 static void look_up_frames(const struct counts *counts, const struct counts_bin *bins, size_t n_bins,
                            const struct counts_frame *frames, size_t n_frames, struct parked_list *list)
 {

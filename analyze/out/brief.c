@@ -138,7 +138,7 @@ static const char *argument_text(struct arena *arena, const char *argument)
     return argument ? arena_printf(arena, "%.*s", (int)argument_length(argument), argument) : "";
 }
 
-/* As much of an argument as tells the name apart from some that have another one there: these are told apart then. */
+/* As much of an argument as tells the name apart from some that have another one there. These are told apart then. */
 static const char *argument_apart(struct alike *alike, const char *argument, unsigned list, unsigned number)
 {
     const char *whole = argument_text(alike->arena, argument), *brief = brief_text(alike->arena, whole);

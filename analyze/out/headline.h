@@ -6,7 +6,7 @@
 
 /* "Rank 3 makes others wait, most in loop a.c:3-9 in solve(): 1.73 s, 84 %." */
 const char *headline(const struct label_book *book);
-/* "rank 0 takes 2.0 x as long in 168 places: it has more of the data" */
+/* "rank 0 takes 2.0 x as long in 168 places. It has more of the data" */
 const char *headline_partition(struct arena *arena, const struct partition *partition);
 /* "time there: rank 0 4.00 s, ranks 1-3 2.00 s" */
 const char *headline_times(struct arena *arena, const struct partition *partition);

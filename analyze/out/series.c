@@ -61,7 +61,7 @@ static void put_cell(struct columns *columns, uint32_t at, const char *text)
     page_put(&columns->page, "%s", text);
 }
 
-/* A name may take more than its column: it goes on below its row. */
+/* A name may take more than its column. It goes on below its row. */
 static const char *put_name(struct page *page, struct arena *scratch, const char *name, size_t width)
 {
     const char *rest = text_escape(scratch, name);

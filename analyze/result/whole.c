@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sums of damaged times may be beyond any integer: this much is told of them. */
+/* Sums of damaged times may be beyond any integer. This much is told of them. */
 static const int64_t largest_total = INT64_MAX / 2;
 
 void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers)

@@ -149,7 +149,7 @@ static void write_whole(struct helper *helper, struct archive_reader *archive, c
     helper->at += (size_t)(tape_encode(helper->code, &helper->now_ns, event, at) - at);
 }
 
-/* Counts of more points than there are belong to a damaged archive: they are told in parts. */
+/* Counts of more points than there are belong to a damaged archive. They are told in parts. */
 static void write_event(struct helper *helper, struct archive_reader *archive, const struct event *event)
 {
     if (event_n_bins(event) <= helper->most_bins) {

@@ -17,7 +17,7 @@ int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns);
 
 /* The windows of a run that was recorded in such (record --window), each from the first rank's begin to the last one's
  * end (UINT64_MAX = it has none). Reads all events once. The number of windows; 0 = the run was recorded as a whole, or
- * could not be read: then *windows is NULL. To be freed. */
+ * could not be read. Then *windows is NULL. To be freed. */
 struct trace_window {
     uint64_t begin_ns, end_ns;
 };

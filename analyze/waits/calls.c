@@ -16,7 +16,7 @@ struct record_of_event {
     struct record head;
     char rest[sizeof(struct event) - offsetof(struct event, kind)];
 };
-/* Terms follow, unless they are many: then they lie apart, to be freed. */
+/* Terms follow, unless they are many. Then they lie apart, to be freed. */
 struct record_of_enter {
     struct record head;
     uint32_t site, region;

@@ -501,7 +501,7 @@ const uint32_t *gathering_order(struct gathering *gathering)
     return gathering->order;
 }
 
-/* Forgets complete operations at the head of the queue: nobody can join them any more. */
+/* Forgets complete operations at the head of the queue. Nobody can join them any more. */
 static void space_advance(struct gatherings *gatherings, struct gather_space_state *space)
 {
     while (space->first < space->pending.n && space->pending.at[space->first]->is_complete) {

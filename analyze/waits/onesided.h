@@ -15,7 +15,7 @@
  * MPI libraries may defer locks: MPI_Win_lock returns without the lock, and the first MPI_Win_flush or the
  * MPI_Win_unlock waits for it. This is so where two processes came back from MPI_Win_lock with locks that exclude each
  * other. Only then may flushes and unlocks wait for locks, and an unlock that is left after the waiting process left
- * its own was itself waiting for that: it let nobody go on.
+ * its own was itself waiting for that. It let nobody go on.
  *
  * Memory: for each window the locks held, and the latest unlocks, two for each process. A call that more of them
  * overlap has more to choose from than it can have waited for.

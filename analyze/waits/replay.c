@@ -682,7 +682,7 @@ static void lane_is_back_from_all(struct replay *replay, struct queue_of_calls *
 static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     if (call->is_off) {
-        /* Nobody wants its waiting explained: it goes on as time of its own. */
+        /* Nobody wants its waiting explained. It goes on as time of its own. */
         double ns = (double)(call->leave_ns - call->enter_ns);
         const struct term off = {atom_key(lane->rank, replay->off_step), ns};
         lane_spend(replay, lane, replay->off_step, ns);

@@ -77,7 +77,7 @@ struct call {
     bool is_polling;   /* nothing but failing polls, a probe, or MPI_Wait for nothing: what follows ends the wait */
     bool is_after_nap; /* the poll before was of the same loop, however long ago */
     bool is_entered, is_forced;
-    bool is_off;          /* recording was switched off: it is matched, but its time is not explained */
+    bool is_off;          /* recording was switched off. It is matched, but its time is not explained */
     bool is_open;         /* never left: the trace ends inside */
     bool ends_polls;      /* the trace ends with the polls before it, and it is no call, but stands for that end */
     bool is_judged;       /* what it waited for is known: its releases */

@@ -15,7 +15,7 @@ struct wait {
     enum wait_kind kind;
     uint32_t number;   /* it is the rank's n-th call there, waited or not; polls until something is found are one */
     uint32_t round;    /* so often the innermost loop around the call had been left, for other calls */
-    uint64_t since_ns; /* that call was entered so long after the one before there; 0: it is the first */
+    uint64_t since_ns; /* that call was entered so long after the one before there; 0. It is the first */
     /* The rank's doing outside MPI, with a CPU: until it entered that call, and of it since the one before there. */
     double did_ns, did_since_ns;
     bool is_inferred; /* no record says what released it, only times do */

@@ -18,7 +18,7 @@
  * the time that it takes if it ends young. */
 void workers_begin(void);
 
-/* The code lies in the functions that threads of the program begin with: they have WORKERS_START. */
+/* The code lies in the functions that threads of the program begin with. They have WORKERS_START. */
 #define WORKERS_START __attribute__((section("whywait_start"), noinline))
 bool workers_is_start(uint64_t address);
 

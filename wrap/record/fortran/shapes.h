@@ -31,7 +31,7 @@ struct fortran {
 
 /* Objects freed while nothing is recorded must be forgotten, too: their handles will come back. */
 void f_free_unrecorded(struct fortran *f);
-/* After a call that freed something, or failed to: then it stays known. */
+/* After a call that freed something, or failed to. Then it stays known. */
 void f_free_settle(struct fortran *f);
 
 static inline int f_int(const struct fortran *f, int i)

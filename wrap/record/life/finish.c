@@ -45,7 +45,7 @@ static uint64_t shared_by_ranks(uint64_t ns)
     return n_ranks > n_cpus ? ns * n_ranks / n_cpus : ns;
 }
 
-/* Of a process without files too: it may be one that could not be recorded. */
+/* Of a process without files too. It may be one that could not be recorded. */
 static void count_up(uint64_t helper_cpu_ns)
 {
     uint64_t t0 = recorder_now_ns();

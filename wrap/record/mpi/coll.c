@@ -144,7 +144,7 @@ COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, ALL, int, NO_ROOT, BYTES_NEIGH
 COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv, ALLTOALLV, int, NO_ROOT, BYTES_NEIGHBOR_ALLTOALLV)
 COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, ALLTOALLW, MPI_Aint, NO_ROOT, BYTES_NEIGHBOR_ALLTOALLW)
 
-/* The parent is learned now if need be: it was valid, since the call succeeded. */
+/* The parent is learned now if need be. It was valid, since the call succeeded. */
 void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending)
 {
     comm_created(made, call_parent(call, parent), pending);

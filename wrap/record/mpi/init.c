@@ -118,7 +118,7 @@ void mpi_began(uint16_t id, const void *return_address, const void *frame_addres
     comms_start();
     next_note_shadowed();
     uncovered_watch();
-    /* MPI_Init itself is seen as a moment: it ended when recording began. */
+    /* MPI_Init itself is seen as a moment. It ended when recording began. */
     struct ww_call *call = record_enter(id, return_address, frame_address);
     if (call)
         call->comm = 1;

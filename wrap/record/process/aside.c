@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One stack is kept. A thread that finds it taken, also by itself, makes one for once: nobody waits for anybody.
+ * One stack is kept. A thread that finds it taken, also by itself, makes one for once. Nobody waits for anybody.
  */
 #include "wrap/record/process/aside.h"
 #include <errno.h>

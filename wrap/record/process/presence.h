@@ -9,5 +9,5 @@ bool presence_is_first(void);
 void presence_tell(void);
 /* This process has begun MPI. */
 bool presence_is_told(void);
-/* Of the process that `whywait record` became: it is known that nobody began MPI. */
+/* Of the process that `whywait record` became. It is known that nobody began MPI. */
 bool presence_nobody_came(void);

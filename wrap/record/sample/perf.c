@@ -495,7 +495,7 @@ static void ask_for_faults(struct sampler_thread *s)
 
 /* On behalf of the thread: in a system call, behind whose instruction it will go on, or in a page fault. Anything else,
  * which on a busy machine is much, is an interrupt, or the way back from one, in which other work was done or another
- * thread had the CPU: the thread itself was computing. */
+ * thread had the CPU. The thread itself was computing. */
 static bool kernel_is_asked(const struct sampler_thread *s, uint64_t pc)
 {
     static const unsigned char instruction[] = {0x0f, 0x05};
