@@ -54,6 +54,7 @@ struct passes {
     struct survey survey;
     struct cpu_use cpu_use;
     struct services services;
+    struct thread_use thread_use;
     struct call_steps call_steps;
     struct calls calls;
     struct staff staff; /* does the stages behind the calls, each of which has what follows for itself: */
@@ -145,6 +146,7 @@ static void passes_release(struct passes *passes)
     messages_release(&passes->messages);
     links_release(&passes->links);
     call_steps_release(&passes->call_steps);
+    thread_use_release(&passes->thread_use);
     services_release(&passes->services);
     cpu_use_release(&passes->cpu_use);
     survey_release(&passes->survey);
@@ -185,6 +187,7 @@ static void read_for_steps(struct passes *passes)
         enum lane_news news = lanes_feed(&passes->lanes, event);
         cpu_use_feed(&passes->cpu_use, lane, event);
         services_feed(&passes->services, lane, news, event);
+        thread_use_feed(&passes->thread_use, &passes->sites, lane, event);
         if (lanes_rank_is_off(&passes->lanes, lane->rank))
             continue;
         survey_feed(&passes->survey, lane, news, event);
@@ -195,6 +198,7 @@ static void read_for_steps(struct passes *passes)
     }
     cpu_use_complete(&passes->cpu_use);
     services_complete(&passes->services);
+    thread_use_complete(&passes->thread_use);
     survey_finish(&passes->survey);
     survey_leave_out_workers(&passes->survey, &passes->sites, &passes->executions);
     pools_complete(&passes->pools);
@@ -298,7 +302,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     space_add_to_causes(analysis);
     if (analysis->trace->n_points) /* the program was built to count */
         partings_add_to_causes(analysis, &passes->measures, &passes->executions);
-    teams_add_to_causes(analysis, &passes->sites, &passes->survey);
+    teams_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
     if (passes->wants_facts)

@@ -635,6 +635,54 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     }
 }
 
+enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
+
+/* How threads share the cause on the rank most to blame. By turns: all have their parts, but one works at a time,
+ * though there are CPUs for more. */
+static enum thread_sharing thread_sharing_of(const struct cause *cause)
+{
+    const struct cause_rank *rank = cause->n_ranks ? &cause->ranks[0] : NULL;
+    if (!rank || rank->n_threads < 2 || rank->threads <= 0)
+        return SHARED_EVENLY;
+    double even = 1. / rank->n_threads;
+    if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
+        return SHARED_UNEVENLY;
+    bool is_alone = rank->threads < MORE_THREADS && rank->n_at_once > 1;
+    return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
+}
+
+static const char *explain_sharing(struct arena *arena, const struct cause *cause)
+{
+    enum thread_sharing sharing = thread_sharing_of(cause);
+    if (sharing == SHARED_EVENLY)
+        return NULL;
+    const struct cause_rank *rank = &cause->ranks[0];
+    if (sharing == SHARED_BY_TURNS)
+        return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time", rank->n_threads,
+                            rank->rank);
+    return arena_printf(arena, "one of %u threads of rank %u has %s of its time there", rank->n_threads, rank->rank,
+                        amount_share(rank->most_share).text);
+}
+
+/* NULL where threads share it well. */
+static const char *next_of_threads(struct arena *arena, const struct cause *cause)
+{
+    switch (thread_sharing_of(cause)) {
+    case SHARED_UNEVENLY:
+        return arena_printf(arena,
+                            "share it out among the threads of rank %u first: another schedule (dynamic, guided), "
+                            "smaller chunks or tasks",
+                            cause->ranks[0].rank);
+    case SHARED_BY_TURNS:
+        return arena_printf(arena,
+                            "let the threads of rank %u work at the same time: shorten the critical section or lock "
+                            "around it, or give each thread data of its own",
+                            cause->ranks[0].rank);
+    default:
+        return NULL;
+    }
+}
+
 /* Counts do not tell by whom a routine was called: of one that is uneven in some of its calls, they are those of all.
  */
 static const char *explain_first_parting(struct arena *arena, const struct cause *cause, const char *others)
@@ -654,6 +702,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, late, others),
         explain_threads(arena, late, others),
+        explain_sharing(arena, cause),
         cause->library
             ? arena_printf(arena, "most of it inside %s, which is not counted", label_base_name(cause->library))
             : NULL,
@@ -907,6 +956,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if (says_more && cause->is_alone)
         return arena_printf(arena, "only %s this: share it out or overlap it",
                             arena_printf(arena, "%s %s", sides.late.names, verb(&sides.late, "runs", "run")));
+    const char *threads = says_more ? next_of_threads(arena, cause) : NULL;
+    if (threads)
+        return threads;
     switch (cause->kind) {
     case KIND_MORE_WORK:
         return analysis->steps[cause->step].is_loop

@@ -100,8 +100,46 @@ void file_use_add_to_causes(const struct file_use *use, struct sites *sites, str
     map_release(&cause_of);
 }
 
+void thread_use_take(struct thread_use *use, struct sites *sites, const struct event *event)
+{
+    bool is_idle = sites_sample_is_idle(sites, event->frame);
+    uint32_t step = is_idle ? TRACE_NONE : sites_sample_step(sites, event->frame);
+    const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
+    if (!key || key->what != WHAT_PLACE || !event->weight_ns)
+        return;
+    sparse_add(&use->sampled, key_pair(key->id, event->loc), (double)event->weight_ns);
+    sparse_add(&use->n, key_pair(key->id, event->loc), 1);
+    if (event->loc >= use->lives.n)
+        vec_resize(&use->lives, (size_t)event->loc + 1);
+    struct thread_life *life = &use->lives.at[event->loc];
+    life->first_ns = life->first_ns ? life->first_ns : event->time_ns;
+    life->last_ns = event->time_ns;
+}
+
+void thread_use_complete(struct thread_use *use)
+{
+    sparse_pack(&use->sampled);
+    sparse_pack(&use->n);
+}
+
+void thread_use_release(struct thread_use *use)
+{
+    sparse_release(&use->sampled);
+    sparse_release(&use->n);
+    vec_release(&use->lives);
+}
+
+/* Of one place, by rank. */
+struct place_use {
+    double all_ns, most_ns, n;
+};
+
 /* Time on a CPU of all threads, by place and rank, and the places that workers run. */
 struct teams {
+    const struct trace *trace;
+    const struct thread_use *use;
+    uint32_t *n_here; /* by rank: count_at_once */
+    struct place_use *of_place;
     struct sparse sampled;
     struct map is_shared;
     const struct crew *crews; /* by rank */
@@ -133,24 +171,99 @@ double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_o
     return fits ? fmin(sampled_ns / computing_ns, n_at_once) : 0;
 }
 
+struct life_end {
+    uint32_t rank;
+    int step; /* a life begins or ends */
+    uint64_t time_ns;
+};
+
+static int life_end_compare(const void *a, const void *b)
+{
+    const struct life_end *left = a, *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return right->step - left->step;
+}
+
+/* Sets the most threads of each rank that lived at once, of those that were seen in the place. */
+static void count_at_once(const struct teams *teams, uint32_t place, uint32_t *n_by_rank)
+{
+    const struct thread_use *use = teams->use;
+    VEC(struct life_end) ends = {0};
+    memset(n_by_rank, 0, (teams->trace->n_ranks + 1) * sizeof *n_by_rank);
+    for (size_t i = 0; i < use->n.n; i++) {
+        uint32_t location = (uint32_t)use->n.at[i].key, rank = teams->trace->locations[location].rank;
+        if (key_high(use->n.at[i].key) != place)
+            continue;
+        *vec_push(&ends) = (struct life_end){rank, 1, use->lives.at[location].first_ns};
+        *vec_push(&ends) = (struct life_end){rank, -1, use->lives.at[location].last_ns};
+    }
+    if (ends.n)
+        qsort(ends.at, ends.n, sizeof *ends.at, life_end_compare);
+    for (size_t i = 0, n = 0; i < ends.n; i++) {
+        n += (size_t)ends.at[i].step;
+        if (n > n_by_rank[ends.at[i].rank])
+            n_by_rank[ends.at[i].rank] = (uint32_t)n;
+    }
+    vec_release(&ends);
+}
+
+static void use_of_place(const struct teams *teams, uint32_t place, struct place_use *by_rank)
+{
+    const struct thread_use *use = teams->use;
+    memset(by_rank, 0, (teams->trace->n_ranks + 1) * sizeof *by_rank);
+    for (size_t i = 0; i < use->sampled.n; i++) {
+        uint64_t key = use->sampled.at[i].key;
+        if (key_high(key) != place)
+            continue;
+        struct place_use *at = &by_rank[teams->trace->locations[(uint32_t)key].rank];
+        at->all_ns += use->sampled.at[i].ns;
+        at->most_ns = fmax(at->most_ns, use->sampled.at[i].ns);
+        at->n += sparse_get(&use->n, key);
+    }
+}
+
+/* The part that one thread has is known as well as its samples among all of them tell. */
+static void share_among_threads(const struct teams *teams, struct cause_rank *rank)
+{
+    const struct place_use *use = &teams->of_place[rank->rank];
+    if (!(use->all_ns > 0))
+        return;
+    rank->n_threads = teams->n_here[rank->rank];
+    rank->n_at_once = teams->crews[rank->rank].n_at_once;
+    rank->most_share = use->most_ns / use->all_ns;
+    /* As if there had been one more sample of each kind: few that agree are no proof. */
+    double part = (rank->most_share * use->n + 1) / (use->n + 2);
+    rank->most_error = sqrt(part * (1 - part) / (use->n + 2));
+}
+
 static void count_threads(const struct teams *teams, uint32_t place, struct cause_rank *ranks, uint32_t n)
 {
+    for (uint32_t i = 0; i < n; i++)
+        share_among_threads(teams, &ranks[i]);
     for (uint32_t i = 0; i < n; i++)
         ranks[i].threads = threads_at_a_time(sparse_get(&teams->sampled, team_key(place, ranks[i].rank)),
                                              ranks[i].computing_ns, teams->crews[ranks[i].rank].n_at_once);
 }
 
-void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
+void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
+                         const struct thread_use *use)
 {
     const struct trace *trace = analysis->trace;
     struct arena arena = {0};
-    struct teams teams = {.crews = crews_of(trace, &arena)};
+    struct teams teams = {.trace = trace, .use = use, .crews = crews_of(trace, &arena)};
+    teams.n_here = arena_array(&arena, uint32_t, trace->n_ranks + 1);
+    teams.of_place = arena_array(&arena, struct place_use, trace->n_ranks + 1);
     teams_gather(&teams, sites, survey);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         uint32_t place = analysis->steps[cause->step].place;
         if (place == CODE_NONE || !map_get(&teams.is_shared, place))
             continue;
+        count_at_once(&teams, place, teams.n_here);
+        use_of_place(&teams, place, teams.of_place);
         count_threads(&teams, place, cause->ranks, cause->n_ranks);
         count_threads(&teams, place, cause->others, cause->n_others);
     }

@@ -40,9 +40,31 @@ void file_use_release(struct file_use *use);
  * and in which the process itself was for so long. 0 = unknown: where more of them would share it, a thread ran there
  * while the main thread computed elsewhere, was inside MPI or had no CPU. */
 double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_once);
-/* Adds the number of threads to the ranks of every cause that is a place in the code where threads without MPI calls
- * were seen. Causes and steps are complete. */
-void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+
+/* Samples on a CPU, by place and location. */
+struct thread_life {
+    uint64_t first_ns, last_ns; /* seen at work; 0 = never */
+};
+struct thread_use {
+    struct sparse sampled, n;
+    VEC(struct thread_life) lives; /* by location */
+};
+
+void thread_use_take(struct thread_use *use, struct sites *sites, const struct event *event);
+/* First reading: every event, after lanes_feed. */
+static inline void thread_use_feed(struct thread_use *use, struct sites *sites, const struct lane *lane,
+                                   const struct event *event)
+{
+    if (event->kind == EV_SAMPLE && lane->has_team && !lane->depth && !(event->flags & WW_S_BLOCKED))
+        thread_use_take(use, sites, event);
+}
+/* After it. */
+void thread_use_complete(struct thread_use *use);
+void thread_use_release(struct thread_use *use);
+/* Adds the number of threads, and how they share it, to the ranks of every cause that is a place in the code where
+ * threads without MPI calls were seen. Causes and steps are complete. */
+void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
+                         const struct thread_use *use);
 
 /*
  * Causes whose time passes inside a library that no counters are in. More work of such a library in each call looks

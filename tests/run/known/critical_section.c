@@ -5,7 +5,7 @@
  *
  * ranks: 2
  * expect: loop=piece rank=1 share=0.85 call=MPI_Barrier wait="wait at barrier" waiters=0 counted_kind=more-work
- * alike=0.2
+ *         alike=0.2
  */
 #include "known.h"
 #include <omp.h>
