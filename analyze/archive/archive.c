@@ -156,30 +156,41 @@ OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags)
            (file_flags & WW_FILE_DELETED_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
 }
 
-/* Fixed fields end here; three strings follow, then a 32-bit number of properties, each of two strings. */
-enum { STRINGS_AT = 46, N_STRINGS = 3, SMALLEST_PROPERTY = 2, LARGEST_ANCHOR = 1 << 16 };
+/* Fixed fields end here; three strings follow, then a 32-bit number of properties, each of two strings. OTF2 reads all
+ * of the file, twice: one that is larger than any list of properties is none, whatever it begins with. */
+enum { STRINGS_AT = 46, N_STRINGS = 3, SMALLEST_PROPERTY = 2, LARGEST_ANCHOR = 1 << 20 };
 
-bool anchor_is_sound(const char *path)
+/* Where it is something else altogether, OTF2 says so. */
+static bool has_sound_fields(const uint8_t *bytes, size_t n)
 {
     static const char magic[] = "BOTF2";
-    int fd = plain_open(path, 0);
-    if (fd < 0)
-        return false;
-    uint8_t bytes[LARGEST_ANCHOR];
-    ssize_t n_read = read(fd, bytes, sizeof bytes);
-    size_t n = n_read > 0 ? (size_t)n_read : 0, at = STRINGS_AT;
-    close(fd);
+    size_t at = STRINGS_AT;
     if (n < at || memcmp(bytes + 1, magic, strlen(magic)))
-        return n < sizeof bytes; /* OTF2 says what is wrong with it, but reads all of it first */
+        return true;
     for (int i = 0; i < N_STRINGS && at < n; i++) {
         const uint8_t *end = memchr(bytes + at, 0, n - at);
         at = end ? (size_t)(end - bytes) + 1 : n;
     }
     uint32_t n_properties;
-    if (n == sizeof bytes || n - at < sizeof n_properties)
-        return n == sizeof bytes;
+    if (n - at < sizeof n_properties)
+        return false;
     memcpy(&n_properties, bytes + at, sizeof n_properties);
     return n_properties <= (n - at) / SMALLEST_PROPERTY;
+}
+
+bool anchor_is_sound(const char *path)
+{
+    int fd = plain_open(path, 0);
+    if (fd < 0)
+        return false;
+    struct stat status;
+    bool is_small = fstat(fd, &status) == 0 && status.st_size <= LARGEST_ANCHOR;
+    size_t size = is_small ? (size_t)status.st_size : 0;
+    uint8_t *bytes = calloc(1, size + 1);
+    bool is_sound = bytes && is_small && read(fd, bytes, size) == (ssize_t)size && has_sound_fields(bytes, size);
+    free(bytes);
+    close(fd);
+    return is_sound;
 }
 
 /* Path of an archive's file from that of its anchor, or NULL when the anchor is named otherwise. To be freed. */

@@ -7,6 +7,7 @@
 #include "analyze/archive/convert.h"
 #include "analyze/archive/archive.h"
 #include "analyze/archive/durable.h"
+#include "analyze/archive/folder.h"
 #include "analyze/archive/run.h"
 #include "analyze/archive/stream.h"
 #include "analyze/archive/part.h"
@@ -17,7 +18,7 @@
 
 struct conversion {
     uint32_t rank;
-    char *spool_dir, *part_dir; /* RUNDIR/spool, RUNDIR/parts/R.tmp */
+    const char *spool_dir, *part_dir; /* RUNDIR/spool, RUNDIR/parts/R.tmp */
     OTF2_Archive *archive;
     struct emitter emitter;
     VEC(struct stream) streams;
@@ -38,7 +39,7 @@ static int add_stream(struct conversion *conversion, const struct spool_file *fi
     if (!result && file->kind == WW_KIND_SAMPLES) {
         struct spool_file events = {.rank = file->rank, .thread = file->thread, .kind = WW_KIND_EVENTS};
         char *events_path = spool_file_path(conversion->spool_dir, &events);
-        gaps_find(&stream->gaps, path, path_exists(events_path) ? events_path : NULL);
+        result = gaps_find(&stream->gaps, path, events_path);
         free(events_path);
     }
     free(path);
@@ -46,7 +47,7 @@ static int add_stream(struct conversion *conversion, const struct spool_file *fi
     return result;
 }
 
-/* A file that cannot be used leaves its thread out, not the rank. */
+/* A damaged file leaves its thread out, not the rank. Results are those of convert_rank. */
 static int open_streams(struct conversion *conversion, const struct spool_list *list)
 {
     int64_t last_thread = -1;
@@ -54,7 +55,10 @@ static int open_streams(struct conversion *conversion, const struct spool_list *
         const struct spool_file *file = &list->files.at[i];
         if (file->rank != conversion->rank)
             continue;
-        if (add_stream(conversion, file)) {
+        int result = add_stream(conversion, file);
+        if (result == SPOOL_UNREAD)
+            return CONVERT_UNDONE;
+        if (result) {
             stream_close(&conversion->streams.at[--conversion->streams.n]);
             char *part = spool_file_path(conversion->part_dir, file);
             remove(part);
@@ -64,8 +68,10 @@ static int open_streams(struct conversion *conversion, const struct spool_list *
         struct stream *stream = &conversion->streams.at[conversion->streams.n - 1];
         if (file->thread != last_thread) {
             struct emit_location *location = vec_push(&conversion->locations);
-            if (emit_location_begin(location, conversion->archive, archive_location(conversion->rank, file->thread)))
-                return error("OTF2 cannot make an event file in %s", conversion->part_dir);
+            if (emit_location_begin(location, conversion->archive, archive_location(conversion->rank, file->thread))) {
+                error("OTF2 cannot make an event file in %s", conversion->part_dir);
+                return CONVERT_UNDONE;
+            }
         }
         last_thread = file->thread;
         stream->location = (uint32_t)conversion->locations.n - 1;
@@ -291,7 +297,7 @@ static void write_locations(struct conversion *conversion)
     }
 }
 
-/* Everything is closed also after a failure; only then is it known whether all was written. */
+/* Everything is closed also after a failure; only then is it known whether all was read and written. */
 static int conversion_end(struct conversion *conversion, int result)
 {
     bool failed = false;
@@ -307,6 +313,8 @@ static int conversion_end(struct conversion *conversion, int result)
         write_locations(conversion);
     }
     for (size_t i = 0; i < conversion->streams.n; i++) {
+        if (!result)
+            result = spool_reader_status(&conversion->streams.at[i].reader) ? CONVERT_UNDONE : 0;
         stream_close(&conversion->streams.at[i]);
         failed |= conversion->streams.at[i].part_failed;
     }
@@ -324,57 +332,69 @@ static int conversion_end(struct conversion *conversion, int result)
         return result;
     error("cannot write all of %s: is the disk full? The spool is kept; `whywait salvage` tries again",
           conversion->part_dir);
-    return CONVERT_UNWRITTEN;
+    return CONVERT_UNDONE;
+}
+
+static int begin_part(struct conversion *conversion)
+{
+    conversion->archive = archive_create(conversion->part_dir, 0);
+    if (conversion->archive && !OTF2_Archive_OpenEvtFiles(conversion->archive))
+        return 0;
+    error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion->part_dir);
+    return CONVERT_UNDONE;
 }
 
 /* Makes the part under a name of its own, then gives it the final one. */
-static int make_part(const char *run_dir, uint32_t rank, const char *done)
+static int make_part(const struct run_folders *folders, uint32_t rank)
 {
-    struct conversion conversion = {.rank = rank,
-                                    .spool_dir = path_format("%s/spool", run_dir),
-                                    .part_dir = path_format("%s/parts/%u.tmp", run_dir, rank)};
+    struct folder making;
     struct spool_list list;
-    int result = spool_list_read(&list, conversion.spool_dir);
+    char *temporary = path_format("%u.tmp", rank), *path = path_format("%s/%s", folders->parts.path, temporary);
+    int result = spool_list_read(&list, folders->spool.path) || dir_remove(path) ||
+                         folder_make(&making, &folders->parts, temporary)
+                     ? CONVERT_UNDONE
+                     : 0;
     if (!result) {
-        result = dir_remove(conversion.part_dir) || dir_make(conversion.part_dir) ? -1 : 0;
-        conversion.archive = result ? NULL : archive_create(conversion.part_dir, 0);
-        if (!result && (!conversion.archive || OTF2_Archive_OpenEvtFiles(conversion.archive)))
-            result =
-                error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion.part_dir);
+        struct conversion conversion = {.rank = rank, .spool_dir = folders->spool.path, .part_dir = making.path};
+        result = begin_part(&conversion);
         if (!result)
             result = open_streams(&conversion, &list);
         if (!result)
             convert_events(&conversion);
         result = conversion_end(&conversion, result);
+        char *done = path_format("%s/%u", folders->parts.path, rank);
+        /* Each process brings its own to the disk: at the same time, and on its own node. */
+        if (!result)
+            result = durable_tree(making.path) || path_rename(path, done) ? CONVERT_UNDONE : 0;
+        folder_close(&making);
+        free(done);
     }
-    /* Each process brings its own to the disk: at the same time, and on its own node. */
-    if (!result)
-        result = durable_tree(conversion.part_dir);
-    if (!result)
-        result = path_rename(conversion.part_dir, done);
     if (result)
-        dir_remove(conversion.part_dir);
+        dir_remove(path);
     spool_list_release(&list);
-    free(conversion.spool_dir);
-    free(conversion.part_dir);
+    free(temporary);
+    free(path);
     return result;
 }
 
 int convert_rank(const char *run_dir, uint32_t rank)
 {
-    char *parts = path_format("%s/parts", run_dir), *done = path_format("%s/parts/%u", run_dir, rank);
-    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir), *lock_path = path_format("%s.lock", done);
+    struct run_folders folders;
     mode_t old_mask = umask(077);
-    int result = path_exists(anchor) ? 0 : dir_make(parts), lock = -1;
+    int result = run_folders_open(&folders, run_dir) ? CONVERT_UNDONE : 0, lock = -1;
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", folders.run.path);
+    if (!result && !path_exists(anchor) && folders.parts.fd < 0 && folder_make(&folders.parts, &folders.run, "parts"))
+        result = CONVERT_UNDONE;
+    char *done = path_format("%s/%u", folders.parts.path, rank), *lock_path = path_format("%s.lock", done);
     if (!result && !path_exists(anchor))
         lock = lock_take(lock_path);
     if (!result && !path_exists(done) && !path_exists(anchor))
-        result = make_part(run_dir, rank, done);
+        result = make_part(&folders, rank);
     lock_release(lock);
     umask(old_mask);
+    run_folders_close(&folders);
     free(lock_path);
     free(anchor);
-    free(parts);
     free(done);
     return result;
 }

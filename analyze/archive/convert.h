@@ -23,13 +23,15 @@ struct convert_options {
     void *user;
 };
 
-/* Spool of one rank -> RUNDIR/parts/RANK. Returns 0 (also when it is there already); after error() CONVERT_UNWRITTEN
- * where the part could not be written, which others could not be either, or -1. */
-enum { CONVERT_UNWRITTEN = -2 };
+/* Spool of one rank -> RUNDIR/parts/RANK. Returns 0 (also when it is there already); after error() -1 where its records
+ * are too damaged for a part, or CONVERT_UNDONE where the system failed: they are as they were, and it may be tried
+ * again. */
+enum { CONVERT_UNDONE = -2 };
 int convert_rank(const char *run_dir, uint32_t rank);
-/* Parts of all ranks -> RUNDIR/traces.otf2. Ranks without a part are in the archive without events, and a note says so.
- * Returns 0, or -1 after error(). */
+/* Parts of all ranks -> RUNDIR/traces.otf2. Ranks with neither a part nor a spool are in the archive without events,
+ * and a note says so. Where a rank has a spool but no part there is no archive. Returns 0, or -1 after error(). */
 int convert_join(const char *run_dir, const struct convert_options *options);
-/* Converts every rank that has a spool but no part, then joins. A rank whose spool cannot be converted is left
- * out with a warning and its spool kept. Returns 0 (also when the archive is there already), or -1 after error(). */
+/* Converts every rank that has a spool but no part, then joins. A rank whose records are too damaged is left out with a
+ * warning and its spool kept; where the system fails there is no archive, and nothing is lost. Returns 0 (also when the
+ * archive is there already), or -1 after error(). */
 int convert_salvage(const char *run_dir, const struct convert_options *options);

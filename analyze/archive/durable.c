@@ -45,6 +45,14 @@ int durable_name(const char *path)
     return result;
 }
 
+int durable_folder(const char *folder)
+{
+    char *around = path_format("%s/..", folder);
+    int result = durable_names(around);
+    free(around);
+    return result;
+}
+
 /* Folders come behind what stands in them. */
 static int sync_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {
@@ -66,6 +74,9 @@ static int start_entry(const char *path, const struct stat *status, int kind, st
 
 int durable_tree(const char *folder)
 {
-    nftw(folder, start_entry, 16, FTW_PHYS);
-    return nftw(folder, sync_entry, 16, FTW_DEPTH | FTW_PHYS) ? -1 : 0;
+    char *inside = path_format("%s/.", folder); /* which may be a link to it */
+    nftw(inside, start_entry, 16, FTW_PHYS);
+    int result = nftw(inside, sync_entry, 16, FTW_DEPTH | FTW_PHYS) ? -1 : 0;
+    free(inside);
+    return result;
 }

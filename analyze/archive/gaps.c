@@ -6,7 +6,7 @@ typedef VEC(struct ww_gap) gap_list;
 typedef VEC(uint64_t) time_list;
 
 /* The times of samples taken on a CPU come with them: a thread is sampled less often than it switches. */
-static void read_gaps(const char *path, gap_list *list, time_list *samples)
+static int read_gaps(const char *path, gap_list *list, time_list *samples)
 {
     struct spool_reader reader;
     uint64_t last_ns = 0;
@@ -21,7 +21,9 @@ static void read_gaps(const char *path, gap_list *list, time_list *samples)
             } else if (head->type == WW_SAMPLE && !(sample->flags & WW_S_BLOCKED))
                 *vec_push(samples) = sample->time_ns;
         }
+    int result = spool_reader_status(&reader);
     spool_reader_close(&reader);
+    return result;
 }
 
 /* Of lost switches nobody knows that; the parts outside MPI are looked for. */
@@ -53,12 +55,12 @@ static void add_parts(part_list *parts, const gap_list *list, size_t *at, uint64
     }
 }
 
-static void read_parts(const char *path, const gap_list *list, part_list *parts)
+static int read_parts(const char *path, const gap_list *list, part_list *parts)
 {
     struct spool_reader reader;
     uint64_t left_ns = 0;
     size_t at = 0;
-    if (path && !spool_reader_open_quietly(&reader, path)) {
+    if (!spool_reader_open_quietly(&reader, path)) {
         for (const struct ww_head *head; (head = spool_reader_next(&reader));) {
             const struct ww_call *call = (const void *)head;
             if (head->type != WW_CALL || call->enter_ns < left_ns)
@@ -67,9 +69,10 @@ static void read_parts(const char *path, const gap_list *list, part_list *parts)
             left_ns = call->leave_ns >= call->enter_ns ? call->leave_ns : UINT64_MAX;
         }
     }
-    if (path)
-        spool_reader_close(&reader);
+    int result = spool_reader_status(&reader);
+    spool_reader_close(&reader);
     add_parts(parts, list, &at, left_ns, UINT64_MAX);
+    return result;
 }
 
 /* Off the CPU for a share of [from, until), from its beginning on. */
@@ -90,15 +93,15 @@ static void add_off_in_call(struct gaps *gaps, const struct ww_gap *gap)
         add_off(gaps, gap->until_ns - off_ns, gap->until_ns - 1, 1, gap->flags & WW_SW_PREEMPTED);
 }
 
-void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path)
+int gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path)
 {
     gap_list list = {0};
     time_list samples = {0};
     part_list parts = {0};
     *gaps = (struct gaps){.outside_ns = 0};
-    read_gaps(samples_path, &list, &samples);
-    if (list.n)
-        read_parts(events_path, &list, &parts);
+    int result = read_gaps(samples_path, &list, &samples);
+    if (list.n && !result)
+        result = read_parts(events_path, &list, &parts);
     for (size_t n = 0, i = 0, next, at = 0; n < list.n; n++, i = next) {
         const struct ww_gap *gap = &list.at[n];
         uint64_t outside_ns = 0;
@@ -130,6 +133,7 @@ void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_p
     vec_release(&list);
     vec_release(&samples);
     vec_release(&parts);
+    return result;
 }
 
 void gaps_release(struct gaps *gaps)

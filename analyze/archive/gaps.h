@@ -17,6 +17,7 @@ struct gaps {
     uint64_t outside_ns;            /* length of all gaps, without MPI calls */
     uint64_t open_ns; /* of which so much was computing or was not: the CPU time may have passed inside MPI as well */
 };
-/* From the two files of a thread; `events_path` NULL = it made no MPI call. What cannot be read adds nothing. */
-void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path);
+/* From the two files of a thread; of one that made no MPI call there is one only. A damaged file adds nothing. Returns
+ * 0, or SPOOL_UNREAD after error() where the system could not read. */
+int gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path);
 void gaps_release(struct gaps *gaps);

@@ -34,13 +34,19 @@ struct rank_list {
     VEC(uint32_t) ranks; /* rising */
 };
 
+static bool has_rank(const struct rank_list *list, uint32_t rank)
+{
+    return list->ranks.n && bsearch(&rank, list->ranks.at, list->ranks.n, sizeof rank, key_order_u32);
+}
+
 /* The ranks that have a part. */
 static int list_parts(struct rank_list *list, const char *parts_dir)
 {
     DIR *entries = opendir(parts_dir);
     if (!entries)
         return errno == ENOENT ? 0 : error("cannot read %s: %s", parts_dir, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    int why = 0;
+    for (struct dirent *entry; (entry = dir_next(entries, &why));) {
         char *end;
         unsigned long rank = strtoul(entry->d_name, &end, 10);
         if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && !*end && rank < SPOOL_MAX_RANKS)
@@ -49,12 +55,12 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
     closedir(entries);
     if (list->ranks.n)
         qsort(list->ranks.at, list->ranks.n, sizeof *list->ranks.at, key_order_u32);
-    return 0;
+    return why ? error("cannot read all of %s: %s", parts_dir, strerror(why)) : 0;
 }
 
 /* Also, how much one definition can take: what a table lists stands in the two files of a location. Only the locations
  * themselves are listed all together. */
-static void look_at_part(struct join *join, uint32_t rank)
+static int look_at_part(struct join *join, uint32_t rank)
 {
     enum { LOCATION_BYTES = 10 };
     struct spool_list list;
@@ -66,7 +72,8 @@ static void look_at_part(struct join *join, uint32_t rank)
         if (!i) {
             /* The size of MPI_COMM_WORLD as the first file of a part has it. */
             struct spool_reader reader;
-            if (!spool_reader_open(&reader, path) && reader.header.n_ranks > (int64_t)join->n_ranks)
+            result = spool_reader_open(&reader, path);
+            if (!result && reader.header.n_ranks > (int64_t)join->n_ranks)
                 join->n_ranks = (uint32_t)reader.header.n_ranks;
             spool_reader_close(&reader);
         }
@@ -77,17 +84,20 @@ static void look_at_part(struct join *join, uint32_t rank)
     join->locations_bytes += list.files.n * LOCATION_BYTES;
     spool_list_release(&list);
     free(dir);
+    return result;
 }
 
 /* A damaged header may claim any size of the world: ranks without a part cost a file each, so there is a limit. */
 static int find_world(struct join *join, const struct rank_list *list)
 {
     for (size_t i = 0; i < list->ranks.n; i++)
-        look_at_part(join, list->ranks.at[i]);
+        if (look_at_part(join, list->ranks.at[i]))
+            return -1;
     if (!list->ranks.n || !join->n_ranks)
-        return error("%s holds no records: nothing to make an archive of", join->run_dir);
+        return error("%s holds no records: nothing to make an archive of", join->run->path);
     if (join->n_ranks > MANY_RANKS && join->n_ranks / 16 > list->ranks.n)
-        return error("%s names %u ranks but has the records of %zu only", join->run_dir, join->n_ranks, list->ranks.n);
+        return error("%s names %u ranks but has the records of %zu only", join->run->path, join->n_ranks,
+                     list->ranks.n);
     join->ranks = arena_array(&join->arena, struct join_rank, join->n_ranks);
     return 0;
 }
@@ -255,36 +265,41 @@ static int name_archive(const struct join *join)
     int result = durable_tree(join->whole_dir);
     for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
         char *from = path_format("%s/" ARCHIVE_NAME "%s", join->whole_dir, names[i]);
-        char *to = path_format("%s/" ARCHIVE_NAME "%s", join->run_dir, names[i]);
+        char *to = path_format("%s/" ARCHIVE_NAME "%s", join->run->path, names[i]);
         bool is_last = i + 1 == sizeof names / sizeof *names;
-        result = dir_remove(to) || (is_last && durable_names(join->run_dir)) || path_rename(from, to) ? -1 : 0;
+        result = dir_remove(to) || (is_last && durable_names(join->run->path)) || path_rename(from, to) ? -1 : 0;
         free(from);
         free(to);
     }
     return result;
 }
 
-/* Spools of ranks that are not in the archive stay. */
-static int clean_up(const char *run_dir, const struct convert_options *options, const struct rank_list *joined)
+/* True also when it is gone already; of a folder, when something is in it that is to stay. */
+static bool is_removed(const char *path)
 {
-    char *parts = path_format("%s/parts", run_dir), *spool = path_format("%s/spool", run_dir);
+    return remove(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST;
+}
+
+/* Spools of ranks that are not in the archive stay. The parts go last: while they are there, all this is done again. */
+static int clean_up(const struct run_folders *folders, const struct convert_options *options,
+                    const struct rank_list *joined)
+{
+    char *parts = path_format("%s/parts", folders->run.path), *spool = path_format("%s/spool", folders->run.path);
     struct spool_list list;
-    int result = spool_list_read(&list, spool);
+    int result = spool_list_read(&list, folders->spool.path);
     for (size_t i = 0; !result && !(options && options->keep_spool) && i < list.files.n; i++) {
         const struct spool_file *file = &list.files.at[i];
-        if (!joined->ranks.n ||
-            !bsearch(&file->rank, joined->ranks.at, joined->ranks.n, sizeof file->rank, key_order_u32))
+        if (!has_rank(joined, file->rank))
             continue;
-        char *path = spool_file_path(spool, file);
+        char *path = spool_file_path(folders->spool.path, file);
         char *kept = given_path(path);
-        if (unlink(path))
+        if (!is_removed(kept) || !is_removed(path)) /* without its spool file a kept one is on no list */
             result = error("cannot remove %s: %s", path, strerror(errno));
-        unlink(kept);
         free(kept);
         free(path);
     }
-    if (!(options && options->keep_spool))
-        rmdir(spool);
+    if (!result && !(options && options->keep_spool) && !is_removed(spool))
+        result = error("cannot remove %s: %s", spool, strerror(errno));
     if (!result)
         result = dir_remove(parts);
     spool_list_release(&list);
@@ -314,20 +329,19 @@ static void join_release(struct join *join)
     vec_release(&join->module_infos);
     vec_release(&join->locations);
     vec_release(&join->notes);
-    free(join->parts_dir);
-    free(join->whole_dir);
     arena_release(&join->arena);
 }
 
-static int join_parts(const char *run_dir, const struct convert_options *options, const struct rank_list *list)
+static int join_parts(const struct run_folders *folders, const struct convert_options *options,
+                      const struct rank_list *list)
 {
-    struct join join = {.run_dir = run_dir,
-                        .options = options,
-                        .parts_dir = path_format("%s/parts", run_dir),
-                        .whole_dir = path_format("%s/parts/whole", run_dir)};
+    struct folder whole = {.fd = -1};
+    struct join join = {.run = &folders->run, .options = options, .parts_dir = folders->parts.path};
+    char *path = path_format("%s/whole", folders->parts.path);
     int result = find_world(&join, list);
     if (!result)
-        result = dir_remove(join.whole_dir) || dir_make(join.whole_dir) ? -1 : 0;
+        result = dir_remove(path) || folder_make(&whole, &folders->parts, "whole") ? -1 : 0;
+    join.whole_dir = whole.path;
     if (!result)
         result = close_whole(&join, write_whole(&join, list));
     if (!result)
@@ -335,38 +349,67 @@ static int join_parts(const char *run_dir, const struct convert_options *options
     if (!result)
         result = name_archive(&join);
     join_release(&join);
+    folder_close(&whole);
+    free(path);
     return result;
 }
 
-int convert_join(const char *run_dir, const struct convert_options *options)
+/* What lacks a rank whose spool is there is not the archive of the run, unless its records are too damaged. */
+static int check_complete(const struct run_folders *folders, const struct rank_list *parts,
+                          const struct rank_list *damaged)
 {
-    char *parts = path_format("%s/parts", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
-    char *lock_path = path_format("%s/join.lock", run_dir);
+    struct spool_list list;
+    const char *run_dir = folders->run.path;
+    int result = spool_list_read(&list, folders->spool.path);
+    for (size_t i = 0; !result && i < list.files.n; i++) {
+        uint32_t rank = list.files.at[i].rank;
+        if (!has_rank(parts, rank) && !has_rank(damaged, rank))
+            result = error("rank %u of %s is not converted: `whywait salvage %s` does it", rank, run_dir, run_dir);
+    }
+    spool_list_release(&list);
+    return result;
+}
+
+/* The damaged ranks, rising, are left out. */
+static int join_all(const struct run_folders *folders, const struct convert_options *options,
+                    const struct rank_list *damaged)
+{
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", folders->run.path);
+    char *lock_path = path_format("%s/join.lock", folders->run.path);
     struct rank_list list = {0};
     mode_t old_mask = umask(077);
     int lock = lock_take(lock_path);
-    int result = list_parts(&list, parts);
+    int result = list_parts(&list, folders->parts.path);
     if (!result && !path_exists(anchor))
-        result = join_parts(run_dir, options, &list);
+        result = check_complete(folders, &list, damaged) || join_parts(folders, options, &list) ? -1 : 0;
     /* The names that lead to the archive; with that of its anchor, all else is on the disk. */
     if (!result)
-        result = durable_names(run_dir) || durable_name(run_dir) ? -1 : 0;
+        result = durable_names(folders->run.path) || durable_folder(folders->run.path) ? -1 : 0;
     if (!result)
-        result = clean_up(run_dir, options, &list);
+        result = clean_up(folders, options, &list);
     unlink(lock_path);
     lock_release(lock);
     umask(old_mask);
     vec_release(&list.ranks);
     free(lock_path);
-    free(parts);
     free(anchor);
     return result;
 }
 
-/* A part that lost event files to an interrupted join is made again. */
-static void drop_torn_part(const char *run_dir, const struct spool_file *files, size_t n)
+int convert_join(const char *run_dir, const struct convert_options *options)
 {
-    char *part = path_format("%s/parts/%u", run_dir, files[0].rank);
+    struct run_folders folders;
+    int result = run_folders_open(&folders, run_dir);
+    if (!result)
+        result = join_all(&folders, options, &(struct rank_list){.ranks = {0}});
+    run_folders_close(&folders);
+    return result;
+}
+
+/* A part that lost event files to an interrupted join is made again. */
+static void drop_torn_part(const struct folder *parts, const struct spool_file *files, size_t n)
+{
+    char *part = path_format("%s/%u", parts->path, files[0].rank);
     bool is_whole = true;
     for (size_t i = 0; i < n && files[i].rank == files[0].rank; i++) {
         char *definitions = spool_file_path(part, &files[i]);
@@ -398,12 +441,14 @@ static int check_unused(const char *spool_dir, const struct spool_file *file)
 
 /* Ranks of other nodes are converted there; the last salvage joins. Tells the first file of which there is no part and
  * that cannot be reached from here. */
-static int check_reachable(const char *run_dir, const char *spool_dir, const struct spool_list *list)
+static int check_reachable(const struct run_folders *folders, const struct spool_list *list)
 {
+    const char *run_dir = folders->run.path;
     int result = 0;
     for (size_t i = 0; !result && i < list->files.n; i++) {
         const struct spool_file *file = &list->files.at[i];
-        char *part = path_format("%s/parts/%u", run_dir, file->rank), *path = spool_file_path(spool_dir, file);
+        char *part = path_format("%s/%u", folders->parts.path, file->rank);
+        char *path = spool_file_path(folders->spool.path, file);
         char node[HOST_NAME_MAX + 1];
         if (file->is_linked && !path_exists(part)) {
             spool_link_node(path, node, sizeof node);
@@ -426,41 +471,50 @@ static bool is_rank_here(const struct spool_list *list, size_t first)
     return true;
 }
 
-int convert_salvage(const char *run_dir, const struct convert_options *options)
+/* Every rank whose files are here; those that are too damaged are added to `damaged`. */
+static int convert_ranks(const struct run_folders *folders, const struct spool_list *list, struct rank_list *damaged)
 {
-    char *spool = path_format("%s/spool", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
-    char *parts = path_format("%s/parts", run_dir);
-    struct spool_list list = {0};
-    int result = 0;
-    if (!path_exists(anchor))
-        result = spool_bring_home(spool) || spool_list_read(&list, spool) ? -1 : 0;
-    for (size_t i = 0; !result && i < list.files.n; i++)
-        result = check_unused(spool, &list.files.at[i]);
-    if (!result && list.files.n)
-        result = dir_make(parts); /* told once where nothing can be written, not for each rank */
     struct meter meter = {0};
-    meter_stage(&meter, "making an archive of what was recorded", "files", list.files.n, 0);
-    for (size_t i = 0; !result && i < list.files.n; i++) {
+    int result = 0;
+    meter_stage(&meter, "making an archive of what was recorded", "files", list->files.n, 0);
+    for (size_t i = 0; result != CONVERT_UNDONE && i < list->files.n; i++) {
+        uint32_t rank = list->files.at[i].rank;
         meter_add(&meter, 1);
-        if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
+        if ((i && rank == list->files.at[i - 1].rank) || !is_rank_here(list, i))
             continue;
-        if (!is_rank_here(&list, i))
-            continue;
-        drop_torn_part(run_dir, &list.files.at[i], list.files.n - i);
-        int converted = convert_rank(run_dir, list.files.at[i].rank);
-        if (converted == CONVERT_UNWRITTEN)
-            result = -1;
-        else if (converted)
-            warn("rank %u of %s is left out; its spool is kept", list.files.at[i].rank, run_dir);
+        drop_torn_part(&folders->parts, &list->files.at[i], list->files.n - i);
+        result = convert_rank(folders->run.path, rank);
+        if (result && result != CONVERT_UNDONE) {
+            *vec_push(&damaged->ranks) = rank;
+            warn("rank %u of %s is left out; its spool is kept", rank, folders->run.path);
+        }
     }
     meter_end(&meter);
+    return result == CONVERT_UNDONE ? -1 : 0;
+}
+
+int convert_salvage(const char *run_dir, const struct convert_options *options)
+{
+    struct run_folders folders;
+    struct spool_list list = {0};
+    struct rank_list damaged = {0};
+    int result = run_folders_open(&folders, run_dir);
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", folders.run.path);
+    if (!result && !path_exists(anchor))
+        result = spool_bring_home(folders.spool.path) || spool_list_read(&list, folders.spool.path) ? -1 : 0;
+    for (size_t i = 0; !result && i < list.files.n; i++)
+        result = check_unused(folders.spool.path, &list.files.at[i]);
+    if (!result && list.files.n && folders.parts.fd < 0)
+        result = folder_make(&folders.parts, &folders.run, "parts"); /* told once, not for each rank */
     if (!result)
-        result = check_reachable(run_dir, spool, &list);
+        result = convert_ranks(&folders, &list, &damaged);
     if (!result)
-        result = convert_join(run_dir, options);
+        result = check_reachable(&folders, &list);
+    if (!result)
+        result = join_all(&folders, options, &damaged);
+    vec_release(&damaged.ranks);
     spool_list_release(&list);
-    free(parts);
-    free(spool);
     free(anchor);
+    run_folders_close(&folders);
     return result;
 }

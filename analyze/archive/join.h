@@ -6,6 +6,7 @@
 #pragma once
 #include "analyze/archive/archive.h"
 #include "analyze/archive/convert.h"
+#include "analyze/archive/folder.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/containers.h"
 #include "wrap/windows.h"
@@ -77,8 +78,8 @@ struct join_rank {
 
 struct join {
     struct arena arena;
-    const char *run_dir;
-    char *parts_dir, *whole_dir;
+    const struct folder *run;
+    const char *parts_dir, *whole_dir;
     const struct convert_options *options;
     OTF2_Archive *archive;
     bool failed;                                  /* OTF2 could not write */

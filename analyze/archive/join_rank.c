@@ -323,6 +323,7 @@ static int read_definitions(struct rank_tables *tables, const char *path)
         take_header(tables, &reader.header);
         for (const struct ww_head *head; (head = spool_reader_next(&reader));)
             take_record(tables, head);
+        result = spool_reader_status(&reader);
     }
     spool_reader_close(&reader);
     return result;
@@ -478,6 +479,7 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
         tables->join->windows = (struct windows){reader.header.window_ns, reader.header.every_ns};
         if (reader.header.sample_period_ns)
             location->sample_period_ns = reader.header.sample_period_ns;
+        result = spool_reader_status(&reader);
     }
     spool_reader_close(&reader);
     return result;

@@ -20,10 +20,17 @@ enum {
     LARGEST_SOURCE_BYTES = 1 << 20
 };
 
-char *keep_source_path(const char *run_dir, const char *file)
+static char *kept_path(const char *folder, const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    return path_format("%s/" ARCHIVE_SOURCES "/%016" PRIx64 "-%.200s", run_dir, hash_bytes(file, strlen(file)), name);
+    return path_format("%s/%016" PRIx64 "-%.200s", folder, hash_bytes(file, strlen(file)), name);
+}
+
+char *keep_source_path(const char *run_dir, const char *file)
+{
+    char *folder = path_format("%s/" ARCHIVE_SOURCES, run_dir), *path = kept_path(folder, file);
+    free(folder);
+    return path;
 }
 
 /* Under its name only when it is whole, and with its date. Returns what it took. */
@@ -57,25 +64,23 @@ static off_t copy_file(const char *path, const char *kept, off_t most)
 
 /* The sources that stacks lead through in a module. An editor may write into the file that it has read, so that they
  * are always copies. */
-static off_t keep_sources(const struct join *join, uint32_t module, off_t left)
+static off_t keep_sources(const struct join *join, uint32_t module, struct folder *folder, off_t left)
 {
-    char *dir = path_format("%s/" ARCHIVE_SOURCES, join->run_dir);
     for (uint32_t i = 0; i < join->sources.n; i++) {
-        if (join->source_modules.at[i] != module || dir_make(dir))
+        if (join->source_modules.at[i] != module || (folder->fd < 0 && folder_make(folder, join->run, ARCHIVE_SOURCES)))
             continue;
         const char *file = intern_get(&join->sources, i);
-        char *kept = keep_source_path(join->run_dir, file);
+        char *kept = kept_path(folder->path, file);
         if (!path_exists(kept))
             left -= copy_file(file, kept, left < LARGEST_SOURCE_BYTES ? left : LARGEST_SOURCE_BYTES);
         free(kept);
     }
-    free(dir);
     return left;
 }
 
 void keep_what_ran(const struct join *join)
 {
-    char *dir = path_format("%s/" ARCHIVE_CODE, join->run_dir);
+    struct folder code = {.fd = -1}, sources = {.fd = -1};
     off_t left = MOST_CODE_BYTES, left_sources = MOST_SOURCES_BYTES;
     for (uint32_t i = 0; i < join->module_infos.n; i++) {
         const struct join_module_info *module = &join->module_infos.at[i];
@@ -83,17 +88,18 @@ void keep_what_ran(const struct join *join)
         if (!(options && options->is_kept && module->build_id_bytes &&
               options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes)))
             continue;
-        if (dir_make(dir))
+        if (code.fd < 0 && folder_make(&code, join->run, ARCHIVE_CODE))
             break;
         char name[2 * sizeof module->build_id + 1];
         plain_hex(name, module->build_id, module->build_id_bytes);
-        char *kept = path_format("%s/%s", dir, name);
+        char *kept = path_format("%s/%s", code.path, name);
         off_t copied = copy_file(module->path, kept, left < SMALL_CODE_BYTES ? left : SMALL_CODE_BYTES);
         if (!copied && linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
             copied = copy_file(module->path, kept, left);
         left -= copied;
         free(kept);
-        left_sources = keep_sources(join, i, left_sources);
+        left_sources = keep_sources(join, i, &sources, left_sources);
     }
-    free(dir);
+    folder_close(&code);
+    folder_close(&sources);
 }

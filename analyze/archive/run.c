@@ -2,13 +2,14 @@
 #include "analyze/archive/run.h"
 #include "analyze/archive/convert.h"
 #include "analyze/archive/durable.h"
-#include "analyze/code/code.h"
+#include "analyze/archive/folder.h"
+#include "analyze/code/tree.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,6 +26,8 @@
 struct resolver {
     struct code *code;
     struct intern modules; /* path and build id -> module of the code model */
+    struct map is_source;  /* module and number of a file among `files` -> 1 + whether it is one of its sources */
+    struct intern files;
 };
 
 static struct resolver *resolver_new(void)
@@ -40,6 +43,8 @@ static void resolver_free(struct resolver *resolver)
 {
     code_close(resolver->code);
     intern_release(&resolver->modules);
+    intern_release(&resolver->files);
+    map_release(&resolver->is_source);
     free(resolver);
 }
 
@@ -59,6 +64,16 @@ static uint32_t module_of(struct resolver *resolver, const char *path, const uin
     return module;
 }
 
+static bool is_source(struct resolver *resolver, uint32_t module, const char *file)
+{
+    if (!file || *file != '/' || source_is_system(file))
+        return false;
+    uint64_t *known = map_put(&resolver->is_source, key_pair(module, intern_text(&resolver->files, file)), NULL);
+    if (!*known)
+        *known = 1 + tree_has_source(resolver->code, module, file);
+    return *known == 2;
+}
+
 /* Run-time libraries stay unnamed: nobody's source line, and much to read. */
 static bool resolve(void *user, const char *path, const uint8_t *build_id, uint32_t build_id_bytes, uint64_t address,
                     bool is_return, struct convert_place *place)
@@ -73,7 +88,7 @@ static bool resolve(void *user, const char *path, const uint8_t *build_id, uint3
     place->line = spot.line;
     const char *files[] = {spot.file, spot.call_file};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        place->sources[i] = files[i] && *files[i] == '/' && !source_is_system(files[i]) ? files[i] : NULL;
+        place->sources[i] = is_source(resolver, module, files[i]) ? files[i] : NULL;
     return place->routine != NULL;
 }
 
@@ -92,22 +107,32 @@ static struct convert_options resolver_options(struct resolver *resolver)
         .keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL, .resolve = resolve, .is_kept = is_kept, .user = resolver};
 }
 
+static int make_archive(const char *directory, int (*make)(const char *, const struct convert_options *))
+{
+    struct rights before;
+    struct folder run;
+    if (folder_open_run(&run, directory))
+        return -1;
+    int result = rights_take(&before, &run);
+    if (!result) {
+        struct resolver *resolver = resolver_new();
+        struct convert_options options = resolver_options(resolver);
+        result = make(run.path, &options);
+        resolver_free(resolver);
+        rights_return(&before);
+    }
+    folder_close(&run);
+    return result;
+}
+
 int run_join(const char *directory)
 {
-    struct resolver *resolver = resolver_new();
-    struct convert_options options = resolver_options(resolver);
-    int result = convert_join(directory, &options);
-    resolver_free(resolver);
-    return result;
+    return make_archive(directory, convert_join);
 }
 
 int run_salvage(const char *directory)
 {
-    struct resolver *resolver = resolver_new();
-    struct convert_options options = resolver_options(resolver);
-    int result = convert_salvage(directory, &options);
-    resolver_free(resolver);
-    return result;
+    return make_archive(directory, convert_salvage);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -252,6 +277,22 @@ static int only_run(const char *directory, char **run, size_t *n)
     return 0;
 }
 
+/* A join that was killed when its archive was there has left files that nobody needs. True: the archive is there. */
+static bool finish_join(const char *directory)
+{
+    static const char *const left[] = {"parts", "join.lock"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        char *path = path_join(directory, left[i]);
+        bool is_left = path_exists(path) && access(directory, W_OK) == 0;
+        free(path);
+        if (is_left) {
+            run_join(directory);
+            break;
+        }
+    }
+    return true;
+}
+
 static char *archive_in(const char *directory)
 {
     size_t n_runs = 0;
@@ -270,7 +311,7 @@ static char *archive_in(const char *directory)
     char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
     bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);
-    if (has_archive || (has_spool && run_salvage(directory) == 0))
+    if (has_archive ? finish_join(directory) : has_spool && run_salvage(directory) == 0)
         return anchor;
     free(anchor);
     return has_spool ? NULL : only_anchor(directory);
@@ -345,17 +386,78 @@ int dir_make(const char *path)
     return error("%s should be a directory, but is a link or a file: remove it", path);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
+/* A folder that is being emptied, and what it is called in the one around it. */
+struct emptied {
+    DIR *entries;
+    char name[NAME_MAX + 1];
+};
+
+/* True when it is a folder, which is to be emptied first. */
+static bool begin_emptying(struct emptied *folder, int around, const char *name)
 {
-    (void)status, (void)kind, (void)walk;
-    return remove(path);
+    int fd = openat(around, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    folder->entries = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder->entries && fd >= 0)
+        close(fd);
+    snprintf(folder->name, sizeof folder->name, "%s", name);
+    return folder->entries != NULL;
+}
+
+/* From folder to folder by descriptors: a link that takes the place of one is removed, not followed. */
+static int remove_in(int around, const char *name)
+{
+    VEC(struct emptied) open = {0};
+    struct emptied folder;
+    int why = 0;
+    if (begin_emptying(&folder, around, name))
+        *vec_push(&open) = folder;
+    else if (unlinkat(around, name, 0) && errno != ENOENT)
+        why = errno;
+    while (open.n) {
+        struct emptied *last = &open.at[open.n - 1];
+        int fd = dirfd(last->entries);
+        struct dirent *entry = why ? NULL : dir_next(last->entries, &why);
+        if (entry && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) {
+            if (begin_emptying(&folder, fd, entry->d_name))
+                *vec_push(&open) = folder;
+            else if (unlinkat(fd, entry->d_name, 0) && errno != ENOENT)
+                why = errno;
+        } else if (!entry) {
+            int outer = open.n > 1 ? dirfd(open.at[open.n - 2].entries) : around;
+            if (!why && unlinkat(outer, last->name, AT_REMOVEDIR))
+                why = errno;
+            closedir(last->entries);
+            open.n--;
+        }
+    }
+    vec_release(&open);
+    return why;
 }
 
 int dir_remove(const char *path)
 {
-    if (!path_exists(path) || nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
-        return 0;
-    return error("cannot remove %s: %s", path, strerror(errno));
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    char *whole = path_format("%.*s", (int)n, path), *slash = strrchr(whole, '/');
+    const char *name = slash ? slash + 1 : whole;
+    char *around = slash ? path_format("%.*s", (int)(slash - whole) + (slash == whole), whole) : path_format(".");
+    int fd = open(around, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int why = fd >= 0 ? remove_in(fd, name) : errno == ENOENT ? 0 : errno;
+    if (fd >= 0)
+        close(fd);
+    free(around);
+    free(whole);
+    return why ? error("cannot remove %s: %s", path, strerror(why)) : 0;
+}
+
+struct dirent *dir_next(DIR *entries, int *why)
+{
+    errno = 0;
+    struct dirent *entry = readdir(entries);
+    if (!entry && errno)
+        *why = errno;
+    return entry;
 }
 
 int path_rename(const char *from, const char *to)
@@ -424,13 +526,12 @@ int lock_take(const char *path)
         int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (lock < 0)
             return -1;
-        bool is_locked = flock(lock, LOCK_EX) == 0;
-        bool is_named = fstat(lock, &taken) == 0 && lstat(path, &named) == 0 && taken.st_dev == named.st_dev &&
-                        taken.st_ino == named.st_ino;
-        if (is_locked && is_named)
+        bool is_locked = flock(lock, LOCK_EX) == 0 && fstat(lock, &taken) == 0;
+        bool is_there = is_locked && lstat(path, &named) == 0, is_gone = is_locked && !is_there && errno == ENOENT;
+        if (is_there && taken.st_dev == named.st_dev && taken.st_ino == named.st_ino)
             return lock;
         close(lock);
-        if (!is_locked)
+        if (!is_there && !is_gone)
             return -1;
     }
 }
@@ -521,11 +622,12 @@ int spool_bring_home(const char *spool_dir)
     DIR *entries = opendir(spool_dir);
     if (!entries)
         return errno == ENOENT ? 0 : error("cannot read %s: %s", spool_dir, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    int why = 0;
+    for (struct dirent *entry; (entry = dir_next(entries, &why)) != NULL;) {
         const char *dot = strrchr(entry->d_name, '.');
         if (dot && (!strcmp(dot, ".ev") || !strcmp(dot, ".sm")))
             bring_one(dirfd(entries), spool_dir, entry->d_name);
     }
     closedir(entries);
-    return 0;
+    return why ? error("cannot read all of %s: %s", spool_dir, strerror(why)) : 0;
 }

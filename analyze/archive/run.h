@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs: which one the user means, and the archive in it, which is made from the spool where there is none yet. */
 #pragma once
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,8 @@ bool path_exists(const char *path);
 int dir_make(const char *path);
 /* Removes a directory with everything in it, never following a link; nothing there is fine. */
 int dir_remove(const char *path);
+/* The next entry of an open folder; NULL at its end, and with the errno in *why where the system could not read on. */
+struct dirent *dir_next(DIR *entries, int *why);
 /* Renames, after error() on failure. */
 int path_rename(const char *from, const char *to);
 /* All that is left of an open file to the beginning of another. Blocks of zeros become holes: spool files are made

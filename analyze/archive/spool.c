@@ -5,6 +5,7 @@
  */
 #include "analyze/archive/spool.h"
 #include "analyze/archive/given.h"
+#include "analyze/archive/run.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
 #include <errno.h>
@@ -18,13 +19,15 @@
 enum { BUFFER_BYTES = 256 << 10 };
 
 /* Up to n bytes from the file's current position; short at its end or on an error. */
-static size_t read_bytes(int fd, void *to, size_t n)
+static size_t read_bytes(struct spool_reader *reader, void *to, size_t n)
 {
     size_t done = 0;
     while (done < n) {
-        ssize_t got = read(fd, (char *)to + done, n - done);
+        ssize_t got = read(reader->fd, (char *)to + done, n - done);
         if (got < 0 && errno == EINTR)
             continue;
+        if (got < 0)
+            reader->why = errno;
         if (got <= 0)
             break;
         done += (size_t)got;
@@ -63,18 +66,21 @@ static size_t read_file(struct spool_reader *reader, uint8_t *to, size_t n)
     while (reader->given_fd >= 0 && done < n) {
         if (reader->given.next == reader->given.n) {
             reader->given.next = 0;
+            errno = 0;
             if (!given_read(reader->given_fd, &reader->given.at, &reader->given.n, &reader->given.cap)) {
+                reader->why = errno;
                 drop_given(reader);
                 break;
             }
-            lseek(reader->fd, (off_t)reader->given.n, SEEK_CUR);
+            if (lseek(reader->fd, (off_t)reader->given.n, SEEK_CUR) < 0)
+                reader->why = errno;
         }
         size_t have = reader->given.n - reader->given.next, piece = have < n - done ? have : n - done;
         memcpy(to + done, (const uint8_t *)reader->given.at + reader->given.next, piece);
         reader->given.next += piece;
         done += piece;
     }
-    return done + read_bytes(reader->fd, to + done, n - done);
+    return reader->why ? done : done + read_bytes(reader, to + done, n - done);
 }
 
 /* Of a call, at most: here, in the archive, and both together while it is made. */
@@ -111,12 +117,16 @@ static const char *find_slots(struct spool_reader *reader)
     enum { LEAST_BYTES = 4096 };
     struct stat st;
     uint64_t slot_bytes = reader->header.slot_bytes;
-    if (slot_bytes < LEAST_BYTES || slot_bytes % LEAST_BYTES || slot_bytes > INT32_MAX || fstat(reader->fd, &st))
+    if (slot_bytes < LEAST_BYTES || slot_bytes % LEAST_BYTES || slot_bytes > INT32_MAX)
         return "its header is damaged";
+    if (fstat(reader->fd, &st))
+        return strerror(reader->why = errno);
     uint64_t n_places = ((uint64_t)st.st_size - WW_HEADER_BYTES) / slot_bytes;
     for (uint64_t place = 0; place < n_places; place++) {
         struct ww_slot slot;
         ssize_t n = pread(reader->fd, &slot, sizeof slot, (off_t)(WW_HEADER_BYTES + place * slot_bytes));
+        if (n < 0)
+            return strerror(reader->why = errno);
         if (n == (ssize_t)sizeof slot && slot.head.type == WW_SLOT && slot.head.units == 1)
             *vec_push(&reader->slots) = (struct spool_slot){
                 .place = place, .number = slot.number, .begin_ns = slot.begin_ns, .has_records = !slot.is_definitions};
@@ -143,6 +153,8 @@ static size_t read_slots(struct spool_reader *reader, uint8_t *to, size_t n)
         ssize_t got = pread(reader->fd, to + done, piece, (off_t)(WW_HEADER_BYTES + place * slot_bytes + at));
         if (got < 0 && errno == EINTR)
             continue;
+        if (got < 0)
+            reader->why = errno;
         if (got <= 0)
             break;
         done += (size_t)got;
@@ -175,19 +187,25 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
         .path = strdup(path), .fd = plain_open(path, O_NOFOLLOW), .given_fd = -1, .place = WW_HEADER_BYTES};
     if (!reader->path)
         err_out_of_memory(strlen(path));
-    if (reader->fd < 0)
+    if (reader->fd < 0) {
+        bool is_of_file = errno == ENOENT || errno == ELOOP || errno == EINVAL; /* gone, a link, no plain file */
+        reader->why = is_of_file ? 0 : errno;
         return strerror(errno);
+    }
     posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     uint8_t block[WW_HEADER_BYTES];
     reader->given_fd = given_open(path);
+    if (reader->given_fd < 0 && errno != ENOENT)
+        return strerror(reader->why = errno);
     if (reader->given_fd >= 0 && !given_is_readable(reader->given_fd))
         return "another version of whywait has begun to convert it: convert it with that one";
-    if (reader->given_fd >= 0 && given_read_header(reader->given_fd, block))
-        lseek(reader->fd, WW_HEADER_BYTES, SEEK_SET);
-    else {
+    if (reader->given_fd >= 0 && given_read_header(reader->given_fd, block)) {
+        if (lseek(reader->fd, WW_HEADER_BYTES, SEEK_SET) < 0)
+            return strerror(reader->why = errno);
+    } else {
         drop_given(reader);
-        if (read_bytes(reader->fd, block, sizeof block) < sizeof block)
-            return "it ends within its header, nothing was recorded in it";
+        if (read_bytes(reader, block, sizeof block) < sizeof block)
+            return reader->why ? strerror(reader->why) : "it ends within its header, nothing was recorded in it";
     }
     memcpy(&reader->header, block, sizeof reader->header);
     /* A damaged header may end its texts nowhere. */
@@ -204,7 +222,9 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
 int spool_reader_open(struct spool_reader *reader, const char *path)
 {
     const char *fault = reader_open(reader, path);
-    return fault ? error("cannot use %s: %s", path, fault) : 0;
+    if (fault)
+        error("cannot use %s: %s", path, fault);
+    return !fault ? 0 : reader->why ? SPOOL_UNREAD : -1;
 }
 
 int spool_reader_open_quietly(struct spool_reader *reader, const char *path)
@@ -323,6 +343,14 @@ const struct ww_head *spool_reader_next_any(struct spool_reader *reader)
     return NULL;
 }
 
+int spool_reader_status(const struct spool_reader *reader)
+{
+    if (!reader->why)
+        return 0;
+    error("cannot read %s: %s", reader->path, strerror(reader->why));
+    return SPOOL_UNREAD;
+}
+
 bool spool_reader_lacks_records(const struct spool_reader *reader)
 {
     return reader->is_damaged || reader->n_bad ||
@@ -366,11 +394,16 @@ int spool_list_read(struct spool_list *list, const char *dir)
     DIR *entries = opendir(dir);
     if (!entries)
         return errno == ENOENT ? 0 : error("cannot read %s: %s", dir, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    int why = 0;
+    for (struct dirent *entry; (entry = dir_next(entries, &why));) {
         struct spool_file file;
         struct stat status;
-        if (!parse_name(entry->d_name, &file) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW))
+        if (!parse_name(entry->d_name, &file))
             continue;
+        if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) {
+            why = errno == ENOENT ? why : errno; /* removed meanwhile */
+            continue;
+        }
         file.is_linked = S_ISLNK(status.st_mode);
         if (file.is_linked || S_ISREG(status.st_mode))
             *vec_push(&list->files) = file;
@@ -378,7 +411,7 @@ int spool_list_read(struct spool_list *list, const char *dir)
     closedir(entries);
     if (list->files.n)
         qsort(list->files.at, list->files.n, sizeof *list->files.at, by_rank);
-    return 0;
+    return why ? error("cannot read all of %s: %s", dir, strerror(why)) : 0;
 }
 
 void spool_list_release(struct spool_list *list)

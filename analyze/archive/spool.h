@@ -35,9 +35,12 @@ struct spool_reader {
     uint64_t read_at;  /* of a ring: as if the slots stood one after the other; what is in the buffer is before it */
     uint64_t begin_ns; /* a ring that has lost records is complete from here on; 0 = it has lost none */
     bool is_damaged;   /* the record at the end makes no sense: what follows is lost */
+    int why;           /* errno of the system where it could not read: what follows is still there; 0 = it could */
 };
 
-/* Opens a file and checks its header. Returns 0, or -1 after error(). Close in both cases. */
+/* Opens a file and checks its header. Returns 0; after error() -1, or SPOOL_UNREAD where the system could not read,
+ * which it may another time. Close in all cases. */
+enum { SPOOL_UNREAD = -2 };
 int spool_reader_open(struct spool_reader *reader, const char *path);
 /* The same without a message. */
 int spool_reader_open_quietly(struct spool_reader *reader, const char *path);
@@ -56,6 +59,8 @@ static inline const struct ww_head *spool_reader_next(struct spool_reader *reade
     }
     return spool_reader_next_any(reader);
 }
+/* At the end: 0, or SPOOL_UNREAD after error() where the system could not read all of it. */
+int spool_reader_status(const struct spool_reader *reader);
 /* At the end: were records damaged, or is the file shorter than what was written? */
 bool spool_reader_lacks_records(const struct spool_reader *reader);
 /* From now on, what was read of the file is given back to the disk: before the first record is read. */

@@ -11,11 +11,14 @@ enum { STACK_GAP = 1 << 16 };
 
 int stream_open(struct stream *stream, const char *path, const char *part_path, bool gives_back)
 {
-    if (spool_reader_open(&stream->reader, path))
-        return -1;
+    int result = spool_reader_open(&stream->reader, path);
+    if (result)
+        return result;
     stream->part = fopen(part_path, "wbx");
-    if (!stream->part)
-        return error("cannot write %s: %s", part_path, strerror(errno));
+    if (!stream->part) {
+        error("cannot write %s: %s", part_path, strerror(errno));
+        return SPOOL_UNREAD;
+    }
     union {
         struct ww_header header;
         uint8_t bytes[WW_HEADER_BYTES];

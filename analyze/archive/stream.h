@@ -57,8 +57,9 @@ struct stream {
     bool part_failed;
 };
 
-/* Opens path; definitions are written to part_path. 0, or -1 after error(). What is found for the gaps of a file of
- * samples may be set then. */
+/* Opens path; definitions are written to part_path. Returns 0; after error() -1 where the file is damaged, or
+ * SPOOL_UNREAD where the system could not read or write. What is found for the gaps of a file of samples may be set
+ * then. */
 int stream_open(struct stream *stream, const char *path, const char *part_path, bool gives_back);
 /* Moves to the next item, STREAM_NONE at the end: of another record than the present one. */
 void stream_next_record(struct stream *stream, struct emitter *emitter);

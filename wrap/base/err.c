@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/err.h"
+#include "wrap/base/err_names.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,13 +15,66 @@
 
 enum { LINE_BYTES = 4096 };
 
+/* A few at a time, so that the first free place is found at once. */
+static struct name {
+    char path[32];
+    char *name; /* NULL = the place is free */
+} names[16];
+
+/* Where in the line one of the paths begins, and which it is. */
+static const char *find_name(const char *line, const struct name **found)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *at = names[i].name ? strstr(line, names[i].path) : NULL;
+        while (at && at[strlen(names[i].path)] >= '0' && at[strlen(names[i].path)] <= '9')
+            at = strstr(at + 1, names[i].path);
+        if (at && (!first || at < first)) {
+            first = at;
+            *found = &names[i];
+        }
+    }
+    return first;
+}
+
+/* As much as there is room for. */
+static void put_names(char *to, size_t size_bytes, const char *line)
+{
+    const struct name *found;
+    size_t used = 0;
+    for (const char *at; used + 1 < size_bytes && (at = find_name(line, &found)); line = at + strlen(found->path)) {
+        snprintf(to + used, size_bytes - used, "%.*s%s", (int)(at - line), line, found->name);
+        used += strlen(to + used);
+    }
+    snprintf(to + used, size_bytes - used, "%s", line);
+}
+
+void err_name(const char *path, const char *name)
+{
+    char known[LINE_BYTES];
+    struct name *place = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].name && !strcmp(names[i].path, path)) {
+            free(names[i].name);
+            names[i].name = NULL;
+        }
+    for (size_t i = 0; i < sizeof names / sizeof *names && !place; i++)
+        place = names[i].name ? NULL : &names[i];
+    if (!name || !place)
+        return;
+    put_names(known, sizeof known, name);
+    snprintf(place->path, sizeof place->path, "%s", path);
+    place->name = strdup(known);
+}
+
 /* One write a message, so that lines of several ranks do not mix. Names in it may come from anywhere. */
 static void err_say(const char *prefix, const char *format, va_list args)
 {
-    char line[LINE_BYTES], escaped[4 * LINE_BYTES];
+    char line[LINE_BYTES], named[LINE_BYTES], escaped[4 * LINE_BYTES];
     int used = snprintf(line, sizeof line, "whywait: %s", prefix);
     vsnprintf(line + used, sizeof line - (size_t)used, format, args);
-    plain_text(escaped, line);
+    put_names(named, sizeof named, line);
+    plain_text(escaped, named);
     fprintf(stderr, "%s\n", escaped);
 }
 
@@ -87,10 +141,13 @@ int plain_open(const char *path, int flags)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
     struct stat status;
-    if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+    if (fd < 0)
+        return -1;
+    int why = fstat(fd, &status) ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
+    if (!why)
         return fd;
     close(fd);
-    errno = EINVAL;
+    errno = why;
     return -1;
 }
 
@@ -117,22 +174,26 @@ static unsigned utf8_decode(const unsigned char *text, uint32_t *code)
     return is_bad ? 0 : length;
 }
 
-static bool is_harmless(uint32_t code)
+static bool is_control(uint32_t code)
 {
-    bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-    bool turns_direction = code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-                           (code >= 0x2066 && code <= 0x2069);
-    return !is_control && !turns_direction && code != 0xfeff;
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-size_t plain_text(char *to, const char *text)
+static bool is_harmless(uint32_t code)
+{
+    bool turns_direction = code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                           (code >= 0x2066 && code <= 0x2069);
+    return !is_control(code) && !turns_direction && code != 0xfeff;
+}
+
+static size_t escape(char *to, const char *text, bool keeps_control)
 {
     const unsigned char *from = (const unsigned char *)text;
     char *end = to;
     while (*from) {
         uint32_t code;
         unsigned length = utf8_decode(from, &code);
-        if (length && is_harmless(code)) {
+        if (length && (is_harmless(code) || (keeps_control && is_control(code)))) {
             memcpy(end, from, length);
             end += length;
         } else {
@@ -144,6 +205,16 @@ size_t plain_text(char *to, const char *text)
     }
     *end = '\0';
     return (size_t)(end - to);
+}
+
+size_t plain_text(char *to, const char *text)
+{
+    return escape(to, text, false);
+}
+
+size_t plain_direction(char *to, const char *text)
+{
+    return escape(to, text, true);
 }
 
 void plain_hex(char *to, const uint8_t *bytes, size_t n)

@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
-    int rank, size;
+    enum { N_CALLS = 120000 };
+    int rank, size, n = argc > 1 ? atoi(argv[1]) : N_CALLS;
     double sum = 0, value, in;
     pthread_key_t key;
     pthread_key_create(&key, NULL);
@@ -21,7 +23,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < 120000; i++) {
+    for (int i = 0; i < n; i++) {
         bool together = i % 1000 == 0;
         int shift = together ? 1 : 0;
         value = rank + i;

@@ -282,7 +282,7 @@ static void test_no_room_at_the_end(void **state)
     limit_files(EVENTS_BYTES);
     int converted = convert_rank(dir, 0);
     limit_files(RLIM_INFINITY);
-    assert_int_equal(converted, CONVERT_UNWRITTEN);
+    assert_int_equal(converted, CONVERT_UNDONE);
     assert_int_equal(convert_rank(dir, 0), 0);
     limit_files(DEFINITIONS_BYTES);
     int joined = convert_salvage(dir, NULL);
