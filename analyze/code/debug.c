@@ -96,18 +96,13 @@ static void read_lines(struct debug *debug, struct unit *unit)
 /* What no compiler exceeds: many scopes of a damaged file may share one endless list of ranges. */
 enum { MAX_RANGES_OF_SCOPE = 65536, MAX_RANGES_OF_UNIT = 1 << 22, MAX_NESTING = 4096 };
 
-struct open_die {
-    Dwarf_Die die;
-    uint32_t scope;
-};
-
 struct walk {
     struct debug *debug;
     struct unit *unit;
     Dwarf_Files *files; /* of the unit: call_file counts in them */
     size_t n_files;
     VEC(struct code_range) ranges;
-    VEC(struct open_die) stack;
+    VEC(uint32_t) around; /* the scope that the DIEs of each level lie in; the last is the present level */
 };
 
 static uint64_t attribute_number(Dwarf_Die *die, unsigned name, bool integrate)
@@ -277,6 +272,36 @@ static void flatten(struct walk *walk)
     close_until(unit, open, &n_open, UINT64_MAX);
 }
 
+/* Where the unit's bytes end; NULL = it is not known. */
+static const uint8_t *end_of(Dwarf_Die *root)
+{
+    Dwarf_Off at = dwarf_dieoffset(root), unit = at - dwarf_cuoffset(root), next = 0;
+    size_t n_header = 0;
+    bool is_known = dwarf_nextcu(dwarf_cu_getdwarf(root->cu), unit, &next, &n_header, NULL, NULL, NULL) == 0;
+    return is_known && next > at ? (const uint8_t *)root->addr + (next - at) : NULL;
+}
+
+/*
+ * To the DIE behind this one and all that is in it; false = there is none. libdw finds it by reading what is in it,
+ * unless it is told. Of a DIE that was entered all that has been read already: it ends with a zero behind its last
+ * child, of which libdw tells the place. So each byte is read once, however deep DIEs are nested.
+ */
+static bool go_on(struct walk *walk, Dwarf_Die *at, const uint8_t *end)
+{
+    Dwarf_Die next = {.addr = NULL};
+    int status = dwarf_siblingof(at, &next);
+    const uint8_t *zero = next.addr;
+    while (status == 1 && --walk->around.n > 0 && zero != NULL && zero + 1 < end) {
+        next = (Dwarf_Die){.addr = (void *)(uintptr_t)(zero + 1), .cu = at->cu};
+        status = *++zero == 0;
+    }
+    /* One that does not lie ahead is damage. */
+    bool is_found = status == 0 && (uintptr_t)next.addr > (uintptr_t)at->addr;
+    if (is_found)
+        *at = next;
+    return is_found;
+}
+
 /* Fills in scopes, pieces and noreturn. What cannot be read stays empty. */
 static void read_scopes(struct debug *debug, struct unit *unit)
 {
@@ -288,27 +313,22 @@ static void read_scopes(struct debug *debug, struct unit *unit)
         root = split;
     if (dwarf_getsrcfiles(&root, &walk.files, &walk.n_files) != 0)
         walk.files = NULL;
-    Dwarf_Die child;
-    if (dwarf_child(&root, &child) == 0) {
-        *vec_push(&walk.stack) = (struct open_die){child, SCOPE_NONE};
-        while (walk.stack.n > 0) {
-            struct open_die at = walk.stack.at[walk.stack.n - 1];
-            uint32_t scope;
-            bool is_entered = enter(&walk, &at.die, at.scope, &scope) && walk.stack.n < MAX_NESTING &&
-                              dwarf_child(&at.die, &child) == 0;
-            /* A sibling that does not lie ahead is damage. */
-            Dwarf_Die *die = &walk.stack.at[walk.stack.n - 1].die, next;
-            if (dwarf_siblingof(die, &next) == 0 && (uintptr_t)next.addr > (uintptr_t)die->addr)
-                *die = next;
-            else
-                walk.stack.n--;
-            if (is_entered)
-                *vec_push(&walk.stack) = (struct open_die){child, scope};
-        }
+    Dwarf_Die at, child;
+    bool is_there = dwarf_child(&root, &at) == 0;
+    if (is_there)
+        *vec_push(&walk.around) = SCOPE_NONE;
+    while (is_there) {
+        uint32_t scope;
+        if (enter(&walk, &at, walk.around.at[walk.around.n - 1], &scope) && walk.around.n < MAX_NESTING &&
+            dwarf_child(&at, &child) == 0) {
+            *vec_push(&walk.around) = scope;
+            at = child;
+        } else
+            is_there = go_on(&walk, &at, end_of(&root));
     }
     flatten(&walk);
     vec_release(&walk.ranges);
-    vec_release(&walk.stack);
+    vec_release(&walk.around);
 }
 
 /* Opening, look-up and names. */
