@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 /* A new file beside it, with the rights that it has or would have; NULL where none can or should take its place. */
-static FILE *open_beside(struct output *output)
+static FILE *open_beside(struct output *output, unsigned flags)
 {
     struct stat before;
-    mode_t mask = umask(0);
+    mode_t mask = umask(0), rights = flags & OUTPUT_PRIVATE ? 0600 : 0666 & ~mask;
     umask(mask);
     bool is_there = lstat(output->name, &before) == 0;
     if (is_there && (!S_ISREG(before.st_mode) || before.st_uid != geteuid() || before.st_nlink > 1))
@@ -21,7 +21,7 @@ static FILE *open_beside(struct output *output)
     output->temporary = path_format("%s.XXXXXX", output->name);
     int fd = mkstemp(output->temporary);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file && fchmod(fd, is_there ? before.st_mode & 07777 : 0666 & ~mask) == 0)
+    if (file && fchmod(fd, is_there ? before.st_mode & 07777 : rights) == 0)
         return file;
     if (fd >= 0)
         unlink(output->temporary);
@@ -34,11 +34,13 @@ static FILE *open_beside(struct output *output)
     return NULL;
 }
 
-int output_begin(struct output *output, const char *name)
+int output_begin(struct output *output, const char *name, unsigned flags)
 {
     bool is_standard = !name || !strcmp(name, "-");
     *output = (struct output){.name = is_standard ? "the standard output" : name};
-    output->file = is_standard ? stdout : open_beside(output);
+    output->file = is_standard ? stdout : open_beside(output, flags);
+    if (!output->file && (flags & OUTPUT_CHOSEN) && path_exists(name))
+        return error("%s is there already and no plain file of yours: remove it, or name a file with -o", name);
     if (!output->file && !(output->file = fopen(name, "w")))
         return error("cannot write %s: %s", name, strerror(errno));
     return 0;

@@ -24,7 +24,8 @@ static const char usage[] =
     "it may stand behind RUN.\n"
     "\n"
     "  --file NAME     only files whose path ends in NAME\n"
-    "  --source DIR    look in DIR for sources that are not where they were compiled\n"
+    "  --source DIR    look in DIR for sources that are not where they were compiled;\n"
+    "                  needed for runs that somebody else has made\n"
     "  --context N     lines around what is marked (default 3)\n"
     "  --width N       columns (default: the terminal's, or 110)\n" TERMINAL_USAGE "  --help          this text\n";
 

@@ -222,7 +222,7 @@ int cmd_export(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct output output;
-    if (output_begin(&output, options.output))
+    if (output_begin(&output, options.output, 0))
         return 1;
     int status = options.format == FORMAT_OTF2  ? write_name(output.file, &options)
                  : reads_counts(options.format) ? write_counts(output.file, &options)

@@ -14,7 +14,8 @@ struct options {
     char **runs; /* none = the newest here; of two sides with "vs" between them, unless there are two only */
     int n_runs, n_before;
     const char *sources; /* a directory; NULL = none */
-    const char *out;     /* NULL = named after the run; "-" = stdout */
+    bool no_sources;
+    const char *out; /* NULL = named after the run; "-" = stdout */
 };
 
 static const char usage[] = "Usage: whywait html [OPTIONS] [RUN]\n"
@@ -27,19 +28,24 @@ static const char usage[] = "Usage: whywait html [OPTIONS] [RUN]\n"
                             "  -o, --output FILE   where to (default: here, the first run's name with .html;\n"
                             "                      - is the standard output)\n"
                             "  --source DIR        look in DIR for sources that are not where they were\n"
-                            "                      compiled\n"
+                            "                      compiled; needed for runs that somebody else has made\n"
+                            "  --no-sources        leave the text of sources out of the page\n"
                             "  --help              this text\n";
 
 static struct options parse(int argc, char **argv)
 {
     static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
                                                  {"source", required_argument, NULL, 's'},
+                                                 {"no-sources", no_argument, NULL, 'n'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
     struct options options = {0};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1)
-        *(option == 'o' ? &options.out : &options.sources) = optarg;
+        if (option == 'n')
+            options.no_sources = true;
+        else
+            *(option == 'o' ? &options.out : &options.sources) = optarg;
     options.runs = argv + optind;
     options.n_runs = argc - optind;
     options.n_before = options.n_runs == 2 ? 1 : 0;
@@ -74,7 +80,7 @@ static int begin(struct writing *writing, const struct trace *trace)
             *end = '\0';
         name = arena_printf(&writing->arena, "%s.html", run);
     }
-    if (output_begin(&writing->output, name))
+    if (output_begin(&writing->output, name, writing->options->out ? OUTPUT_PRIVATE : OUTPUT_PRIVATE | OUTPUT_CHOSEN))
         return -1;
     return html_begin(&writing->html, writing->output.file, trace->program ? trace->program : "unknown program");
 }
@@ -92,7 +98,8 @@ static int add_run(struct writing *writing, const char *path, uint32_t side)
         struct coverage coverage = {0};
         bool is_counted =
             loaded.trace->is_counted && loaded.code && coverage_read(&coverage, loaded.trace, loaded.code) == 0;
-        const struct html_sources sources = {writing->options->sources, is_counted ? &coverage : NULL};
+        const struct html_sources sources = {writing->options->no_sources, writing->options->sources,
+                                             is_counted ? &coverage : NULL};
         status = html_run(&writing->html, loaded.analysis, &loaded.timeline, &sources);
         coverage_release(&coverage);
     }
@@ -127,6 +134,20 @@ static int add_runs(struct writing *writing)
     return status;
 }
 
+/* The page may be given away: so what is in it is told. */
+static void print_made(const char *name, long n_bytes, const struct intern *held)
+{
+    struct page page = {.out = stdout, .width = terminal_width()};
+    struct arena scratch = {0};
+    const char *files = "";
+    for (uint32_t i = 0; i < held->n; i++)
+        files = arena_printf(&scratch, "%s%s %s", files, i ? "," : "", (const char *)intern_get(held, i));
+    page_line(&page, "%s (%s): open it in a browser", name, amount_bytes((double)n_bytes).text);
+    if (held->n)
+        page_paragraph(&page, 2, 4, arena_printf(&scratch, "has text of%s (--no-sources leaves it out)", files));
+    arena_release(&scratch);
+}
+
 static int end(struct writing *writing, int status)
 {
     if (!writing->output.file)
@@ -138,7 +159,7 @@ static int end(struct writing *writing, int status)
     if (output_end(&writing->output, status >= 0))
         status = -1;
     if (status >= 0 && name)
-        printf("%s (%s): open it in a browser\n", name, amount_bytes((double)n_bytes).text);
+        print_made(name, n_bytes, &writing->html.held);
     return status;
 }
 
@@ -149,6 +170,7 @@ int cmd_html(int argc, char **argv)
     int status = end(&writing, add_runs(&writing));
     vec_release(&writing.runs);
     vec_release(&writing.side_of);
+    html_release(&writing.html);
     arena_release(&writing.arena);
     return status < 0 ? 1 : status;
 }

@@ -157,6 +157,14 @@ _Noreturn static void die_of_option(char **argv, const struct option *options)
     die("%s: unknown option; `whywait help %s` lists the options", typed, argv[0]);
 }
 
+/* A success whose output found no room is none. */
+static int output_status(int status)
+{
+    if ((fflush(stdout) || ferror(stdout)) && status == 0)
+        die("cannot write to standard output: %s", strerror(errno));
+    return status;
+}
+
 int option_next(int argc, char **argv, const struct option *options, const char *usage)
 {
     opterr = 0;
@@ -171,7 +179,7 @@ int option_next(int argc, char **argv, const struct option *options, const char 
         die_of_option(argv, options);
     if (option == 'h') {
         fputs(usage, stdout);
-        exit(0);
+        exit(output_status(0));
     }
     return option;
 }
@@ -371,8 +379,5 @@ int main(int argc, char **argv)
         die_of_command(argv[1]);
     if (command->is_done_once && !is_one_to_work())
         return 0;
-    int status = command->run(argc - 1, argv + 1);
-    if ((fflush(stdout) || ferror(stdout)) && status == 0)
-        die("cannot write to standard output: %s", strerror(errno));
-    return status;
+    return output_status(command->run(argc - 1, argv + 1));
 }

@@ -12,6 +12,8 @@
 enum { KEPT_VERSION = 2 };
 
 enum { RANKS_MOST = 1 << 24 }; /* as many as are recorded; room is made for each */
+/* Of times, which are sums over ranks, and counts: several still add up in 64 bits. */
+static const double NUMBER_MOST = 1ll << 60;
 
 /* Names that are no UTF-8 cannot be kept as they are; the comparison then knows them by what is left. */
 static json_t *text(const char *value)
@@ -115,7 +117,7 @@ int kept_write(const char *path, struct run *const *runs, size_t n_runs)
     if (!stat(path, &is) && is.st_size && !kept_is(path))
         return error("%s is there already and was not made by --keep: it is left alone", path);
     struct output output;
-    if (output_begin(&output, path))
+    if (output_begin(&output, path, 0))
         return -1;
     FILE *out = output.file;
     fprintf(out, "{\"whywait-runs\":%d,\"runs\":[", KEPT_VERSION);
@@ -143,6 +145,26 @@ static const char *copy(struct arena *arena, const json_t *value)
 static double ns_of(const json_t *object, const char *name)
 {
     return (double)json_integer_value(json_object_get(object, name));
+}
+
+static bool is_sound_time(double ns)
+{
+    return ns >= 0 && ns <= NUMBER_MOST;
+}
+
+static bool is_sound_count(uint64_t n)
+{
+    return n <= (uint64_t)NUMBER_MOST;
+}
+
+static bool has_sound_times(const struct run *run)
+{
+    const double times[] = {run->wall_ns,    run->waiting_ns,  run->machine_ns, run->path_off_cpu_ns, run->all_ns,
+                            run->compute_ns, run->transfer_ns, run->mpi_ns,     run->descheduled_ns,  run->blocked_ns};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (!is_sound_time(times[i]))
+            return false;
+    return true;
 }
 
 static void read_places(struct arena *arena, struct run *run, const json_t *places)
@@ -180,8 +202,15 @@ static bool read_nodes(struct arena *arena, struct run *run, const json_t *nodes
                                           .time_ns = (double)number_at(row, 3),
                                           .longest_ns = (double)number_at(row, 4),
                                           .on_path_ns = (double)number_at(row, 5)};
-        for (int kind = 0; kind < KIND_N; kind++)
+        const struct run_node *node = &run->nodes[i];
+        bool is_sound =
+            is_sound_time(node->time_ns) && is_sound_time(node->longest_ns) && is_sound_time(node->on_path_ns);
+        for (int kind = 0; kind < KIND_N; kind++) {
             run->nodes[i].kind_ns[kind] = (double)number_at(row, 6 + (size_t)kind);
+            is_sound &= fabs(run->nodes[i].kind_ns[kind]) <= NUMBER_MOST;
+        }
+        if (!is_sound)
+            return false;
     }
     return true;
 }
@@ -198,8 +227,10 @@ static bool read_counts(struct fact *fact, const struct run *run, const json_t *
         fact->counts[k] = (struct fact_count){
             .rank = (uint32_t)rank, .n = (uint64_t)number_at(count, 1), .of = (uint64_t)number_at(count, 2)};
         before = rank;
+        if (!is_sound_count(fact->counts[k].n) || !is_sound_count(fact->counts[k].of))
+            return false;
     }
-    return true;
+    return is_sound_count(fact->sum) && is_sound_count(fact->sum_of);
 }
 
 static bool read_facts(struct arena *arena, struct run *run, const json_t *facts)
@@ -262,7 +293,8 @@ static struct run *read_run(struct arena *arena, const json_t *object)
                         .descheduled_ns = ns_of(object, "descheduled_ns"),
                         .blocked_ns = ns_of(object, "blocked_ns")};
     read_places(arena, run, json_object_get(object, "places"));
-    return run->n_ranks && run->n_ranks <= RANKS_MOST && read_nodes(arena, run, json_object_get(object, "nodes")) &&
+    return run->n_ranks && run->n_ranks <= RANKS_MOST && has_sound_times(run) &&
+                   read_nodes(arena, run, json_object_get(object, "nodes")) &&
                    read_facts(arena, run, json_object_get(object, "facts"))
                ? run
                : NULL;

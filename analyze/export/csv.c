@@ -6,8 +6,10 @@
  */
 #include "analyze/export/export.h"
 #include "analyze/out/json.h"
+#include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* What a reader calls a table. */
@@ -43,7 +45,7 @@ struct csv {
     bool has_items, has_list; /* items at the first level; the list that the way leads to, of one of them */
 };
 
-static void write_cell(FILE *out, const char *text)
+static void write_quoted(FILE *out, const char *text)
 {
     if (!text[strcspn(text, ",\"\r\n")]) {
         fputs(text, out);
@@ -56,6 +58,26 @@ static void write_cell(FILE *out, const char *text)
         fputc(*text, out);
     }
     fputc('"', out);
+}
+
+/* A spreadsheet takes a text that begins like this for a formula, and computes it; numbers may begin so. */
+static bool is_formula(const char *text)
+{
+    char *end;
+    if (!*text || !strchr("=+-@", *text))
+        return false;
+    strtod(text, &end);
+    return end == text || *end;
+}
+
+static void write_cell(FILE *out, const char *name)
+{
+    struct arena scratch = {0};
+    const char *text = text_escape(&scratch, name);
+    if (is_formula(text))
+        text = arena_printf(&scratch, "'%s", text);
+    write_quoted(out, text);
+    arena_release(&scratch);
 }
 
 /* NULL for what is no single value. */

@@ -6,6 +6,7 @@
 #include "analyze/html/view.h"
 #include "analyze/out/difference.h"
 #include "analyze/out/json.h"
+#include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -44,8 +45,8 @@ int html_begin(struct html *html, FILE *out, const char *title)
     *html = (struct html){.out = out};
     fwrite(view_head, 1, view_head_bytes, out);
     fputs("<title>", out);
-    const char *text = title;
-    for (; *text; text++) {
+    struct arena scratch = {0};
+    for (const char *text = text_escape(&scratch, title); *text; text++) {
         if (*text == '<')
             fputs("&lt;", out);
         else if (*text == '&')
@@ -53,9 +54,19 @@ int html_begin(struct html *html, FILE *out, const char *title)
         else
             putc(*text, out);
     }
+    arena_release(&scratch);
     fputs(" - whywait</title>\n", out);
     fwrite(view_body, 1, view_body_bytes, out);
     return written(html, !ferror(out));
+}
+
+static void note_held(struct html *html, const json_t *files)
+{
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *file = json_array_get(files, i);
+        if (json_array_size(json_object_get(file, "pieces")))
+            intern_text(&html->held, json_string_value(json_object_get(file, "file")));
+    }
 }
 
 int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline,
@@ -80,9 +91,10 @@ int html_run(struct html *html, const struct analysis *analysis, const struct ti
     put_json(html, name, head);
     snprintf(name, sizeof name, "sources-%u", html->n_runs);
     html->n_runs++;
-    return put_json(html, name,
-                    json_pack("{s:o, s:o}", "files", sources_read(analysis, sources->directory, sources->coverage),
-                              "bare", sources_bare(analysis)));
+    json_t *files =
+        sources->are_left_out ? json_array() : sources_read(analysis, sources->directory, sources->coverage);
+    note_held(html, files);
+    return put_json(html, name, json_pack("{s:o, s:o}", "files", files, "bare", sources_bare(analysis)));
 }
 
 int html_comparison(struct html *html, const struct comparison *comparison)
@@ -104,4 +116,9 @@ int html_end(struct html *html)
     if (!html->status)
         fwrite(view_tail, 1, view_tail_bytes, html->out);
     return written(html, !fflush(html->out) && !ferror(html->out));
+}
+
+void html_release(struct html *html)
+{
+    intern_release(&html->held);
 }

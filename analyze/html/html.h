@@ -18,11 +18,13 @@ struct html {
     FILE *out;
     unsigned n_runs;
     int status;
+    struct intern held; /* the sources whose text is in it */
 };
 
 /* Each returns 0, or -1 after error() when the page cannot be written; so do all that follow then. */
 int html_begin(struct html *html, FILE *out, const char *title);
 struct html_sources {
+    bool are_left_out;
     const char *directory;     /* where to look for those that are not where they were compiled; NULL = nowhere */
     struct coverage *coverage; /* read; NULL: nothing was counted */
 };
@@ -30,3 +32,4 @@ int html_run(struct html *html, const struct analysis *analysis, const struct ti
              const struct html_sources *sources);
 int html_comparison(struct html *html, const struct comparison *comparison);
 int html_end(struct html *html);
+void html_release(struct html *html);

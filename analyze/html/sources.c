@@ -135,7 +135,7 @@ static json_t *read_source(struct sources *sources, const struct source *source,
     json_t *object = json_pack("{s:o, s:s, s:s?}", "file", json_text(source->file), "state", states[original.state],
                                "warning", warning);
     if (!original.file) {
-        json_object_update_new(object, json_pack("{s:s, s:[]}", "reason", strerror(original.reason), "pieces"));
+        json_object_update_new(object, json_pack("{s:s, s:[]}", "reason", original.reason, "pieces"));
         return object;
     }
     bool is_whole = is_short(original.file);

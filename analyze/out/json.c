@@ -9,6 +9,7 @@
 #include "analyze/out/json_cause.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
+#include "wrap/base/err_names.h"
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -392,11 +393,12 @@ static json_t *json_uncalled(const struct profile *profile)
 
 json_t *json_text(const char *text)
 {
-    json_t *string = text ? json_string(text) : json_null();
-    if (string)
-        return string;
     struct arena scratch = {0};
-    string = json_string(text_escape(&scratch, text));
+    if (!text)
+        return json_null();
+    char *plain = arena_alloc(&scratch, 4 * strlen(text) + 1);
+    plain_direction(plain, text);
+    json_t *string = json_string(plain);
     arena_release(&scratch);
     return string;
 }

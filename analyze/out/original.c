@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/original.h"
+#include "analyze/archive/archive.h"
 #include "analyze/archive/keep.h"
 #include "analyze/archive/run.h"
+#include "analyze/code/tree.h"
 #include "analyze/out/label.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,12 +35,10 @@ uint64_t original_built_ns(const struct analysis *analysis)
     return latest_ns;
 }
 
-/* An empty file has nothing to show, and those of the kernel, on which reading may wait, claim to be empty. Takes
- * `path`. */
-static FILE *open_plain(char *path, struct stat *status)
+/* An empty file has nothing to show, and those of the kernel, on which reading may wait, claim to be empty. */
+static FILE *open_plain(const char *path, int flags, struct stat *status)
 {
-    int fd = plain_open(path, 0);
-    free(path);
+    int fd = plain_open(path, flags);
     if (fd < 0)
         return NULL;
     if (fstat(fd, status) == 0 && status->st_size > 0 && status->st_size <= LARGEST_FILE)
@@ -46,19 +48,51 @@ static FILE *open_plain(char *path, struct stat *status)
     return NULL;
 }
 
+/* A run that somebody else made may have links in it, to whatever the reader can read. */
+static FILE *open_kept(const char *run_dir, const char *path, struct stat *status)
+{
+    char *kept = keep_source_path(run_dir, path), *folder = path_format("%s/" ARCHIVE_SOURCES, run_dir);
+    bool is_folder = lstat(folder, status) == 0 && S_ISDIR(status->st_mode);
+    FILE *file = is_folder ? open_plain(kept, O_NOFOLLOW, status) : NULL;
+    free(folder);
+    free(kept);
+    return file;
+}
+
+/* Does the reader name a folder that has it in it? */
+static bool is_within(const char *path, const char *directory)
+{
+    char file[PATH_MAX], folder[PATH_MAX];
+    if (!directory || !realpath(path, file) || !realpath(directory, folder))
+        return false;
+    size_t n = strlen(folder);
+    return !strncmp(file, folder, n) && (file[n] == '/' || !strcmp(folder, "/"));
+}
+
+static FILE *open_in(const char *directory, const char *path, struct stat *status)
+{
+    char *there = path_format("%s/%s", directory, label_base_name(path));
+    FILE *file = open_plain(there, 0, status);
+    free(there);
+    return file;
+}
+
 struct original original_open(const struct analysis *analysis, const char *path, const char *directory,
                               uint64_t built_ns)
 {
     struct original original = {.state = ORIGINAL_MISSING};
     struct stat status;
     if (analysis->trace->run_dir)
-        original.file = open_plain(keep_source_path(analysis->trace->run_dir, path), &status);
-    if (!original.file) {
-        original.file = open_plain(path_format("%s", path), &status);
-        original.reason = errno;
-    }
+        original.file = open_kept(analysis->trace->run_dir, path, &status);
+    if (!original.file && access(path, R_OK))
+        original.reason = strerror(errno);
+    else if (!original.file && !is_within(path, directory) &&
+             !(analysis->code && tree_has_source_of_any(analysis->code, path)))
+        original.reason = "the run says that it is a source, but nothing else does";
+    else if (!original.file && !(original.file = open_plain(path, 0, &status)))
+        original.reason = strerror(errno);
     if (!original.file && directory)
-        original.file = open_plain(path_format("%s/%s", directory, label_base_name(path)), &status);
+        original.file = open_in(directory, path, &status);
     if (original.file)
         original.state = !built_ns                        ? ORIGINAL_UNKNOWN
                          : written_ns(&status) > built_ns ? ORIGINAL_CHANGED

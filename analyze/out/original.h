@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The text of a source as it was when the program ran: what the run has kept of it, else the file that the debug
- * information names, else the one of that name in a directory of the user's. One that has been written to after the
- * program was built is told as changed: its lines may have moved.
+ * information names, if it is a source of the program (code/tree.h) or lies in a folder that the reader names, else the
+ * one of that name in this folder. One that has been written to after the program was built is told as changed: its
+ * lines may have moved.
  */
 #pragma once
 #include "analyze/result/result.h"
@@ -16,8 +17,8 @@ enum original_state {
     ORIGINAL_N
 };
 struct original {
-    FILE *file; /* to be closed; NULL = missing, */
-    int reason; /* an errno */
+    FILE *file;         /* to be closed; NULL = missing */
+    const char *reason; /* why */
     enum original_state state;
 };
 

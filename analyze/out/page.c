@@ -504,7 +504,7 @@ const char *style_sparkline(struct arena *arena, const struct look *look, const 
     for (size_t i = 0; i < n; i++)
         most = fmax(values[i], most);
     for (size_t i = 0; i < n; i++) {
-        int height = most > 0 ? (int)(8 * values[i] / most + 0.5) : 0;
+        int height = values[i] > 0 ? (int)(8 * values[i] / most + 0.5) : 0; /* none below 0 */
         height = values[i] > 0 && height < 1 ? 1 : height;
         text = arena_printf(arena, "%s%s", text, look->drawing == DRAW_ASCII ? ascii[height] : blocks[height]);
     }

@@ -290,7 +290,7 @@ static uint32_t source_file(struct source *source, const struct marked_file *mar
         original_open(source->analysis, marked->path, source->options->directory, source->built_ns);
     const char *warning = original_warning(original.state);
     if (!original.file) {
-        page_line(&source->page, "%s   cannot be read: %s%s", marked->path, strerror(original.reason),
+        page_line(&source->page, "%s   cannot be read: %s%s", marked->path, original.reason,
                   source->options->directory ? "" : " (--source DIR says where else to look)");
         return 0;
     }

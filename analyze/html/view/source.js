@@ -23,7 +23,8 @@ function viewSource(run) {
   if (!files.length && !bare.length) return null;
   const fill = () => bareRoutines(run, bare), node = el("div", null, fill());
   run.refillSources = [() => refill(node, fill())];
-  return [files.map((source) => sourceArticle(run, source, marks.get(source.file) || new Map())), node];
+  const held = files.filter((source) => source.pieces.length).map((source) => source.file);
+  return [held.length ? el("p.hint", null, `This page holds text of: ${held.join(", ")}`) : null, files.map((source) => sourceArticle(run, source, marks.get(source.file) || new Map())), node];
 }
 
 /** Loops of the machine code, as they lie in each other, where no line is known. */

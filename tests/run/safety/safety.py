@@ -5,9 +5,12 @@ devices where files are read, write to the terminal through names. Each check ma
 
     safety.py BUILD_DIR
 """
+import base64
+import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -17,11 +20,17 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
 LIMIT_S = 200
 EVIL = "\033[31m<script>\"';$(touch owned)`touch owned`\n../x\x07"
+
+
+def unpacked(page):
+    """The data that a page carries."""
+    return [zlib.decompress(base64.b64decode(text)) for name, text in re.findall(r'octet-stream" id="([^"]*)">([^<]*)<', page) if "cells" not in name]
 
 
 class Traps:
@@ -92,6 +101,65 @@ class Traps:
         self.check(sorted(p.name for p in victim.rglob("*")) == sorted(["0.tmp", "1.tmp", "whole"] + 3 * ["precious"]),
                    f"what lies behind a link changed: {list(victim.rglob('*'))}")
 
+    def trap_folder_is_exchanged(self):
+        """A folder that is a link every other moment: nothing is made, changed or removed behind it."""
+        exchanger = ("import ctypes, sys\nlibc, names = ctypes.CDLL(None), [name.encode() for name in sys.argv[1:]]\n"
+                     "while True: libc.renameat2(-100, names[0], -100, names[1], 2)")
+        for name in ("parts", "spool", "code", "traces"):
+            for _ in range(3):
+                run, victim = self.copy("exchanged"), self.home / "exchanged" / "victim"
+                for folder in ("0", "1", "0.tmp", "1.tmp", "whole", "traces"):
+                    (victim / folder).mkdir(parents=True)
+                    (victim / folder / "0.evt").write_text("precious")
+                (victim / "0-0.ev").write_text("precious")
+                before = sorted((str(path), path.is_dir() or path.read_text()) for path in victim.rglob("*"))
+                (run / name).mkdir(exist_ok=True)
+                (self.home / "exchanged/link").symlink_to(victim)
+                other = subprocess.Popen([sys.executable, "-c", exchanger, str(run / name), str(self.home / "exchanged/link")])
+                for _ in range(2):
+                    self.run("salvage", run)
+                other.kill()
+                other.wait()
+                self.check(before == sorted((str(path), path.is_dir() or path.read_text()) for path in victim.rglob("*")),
+                           f"what lies behind {name} changed")
+                shutil.rmtree(self.home / "exchanged")
+
+    def trap_root_reports(self):
+        """What root makes in the run of another user belongs to that user."""
+        if os.geteuid() != 0:
+            return
+        run = self.copy("users")
+        for path in (run.parent, run, *run.rglob("*")):
+            os.chown(path, 65534, 65534)
+        done = self.run("report", run)
+        others = [str(path) for path in run.rglob("*") if path.stat().st_uid != 65534]
+        self.check(done.returncode == 0 and not others and (run / "traces.otf2").exists(), f"not the user's: {others} {done}")
+
+    def trap_sources_elsewhere(self):
+        """A program whose debug information names the reader's secrets as its source: they get into no page and no run."""
+        home = self.home / "reader"
+        (home / ".ssh").mkdir(parents=True)
+        (home / "project").mkdir()
+        for name, secret in (("hidden", home / ".ssh/key"), ("beside", home / "letter"), ("outside", self.home / "outside")):
+            secret.write_text("SECRET text\n" * 9)
+            source, program = home / "project" / f"{name}.c", home / "project" / name
+            source.write_text(f'#include <mpi.h>\nstatic volatile double sum;\n# 2 "{secret}"\nstatic void slow(void) {{ for (int i = 0; i < 9000000; '
+                              'i++) sum += i; }\n# 9 "own.c"\nint main(int n, char **words) { int rank; MPI_Init(&n, &words); MPI_Comm_rank(MPI_COMM_WORLD, '
+                              '&rank); for (int i = 0; i < 9; i++) { if (!rank) slow(); MPI_Barrier(MPI_COMM_WORLD); } return MPI_Finalize(); }\n')
+            subprocess.run([shutil.which("mpicc.openmpi") or "mpicc", "-g", "-fno-inline", str(source), "-o", str(program)], check=True)
+            run = self.record(home / "project", program=program)
+            page = home / "page.html"
+            told = self.run("html", "-o", page, run, HOME=str(home))
+            texts = [*unpacked(page.read_text()), self.run("annotate", run, HOME=str(home)).stdout, *[path.read_bytes() for path in run.rglob("*source*/*")]]
+            self.check(not any(b"SECRET" in text for text in texts), f"{name}: a secret was taken for a source")
+            self.check(str(secret).encode() not in told.stdout, f"{name}: {told}")
+            told = self.run("html", "--source", secret.parent, "-o", page, run, HOME=str(home))
+            self.check(any(b"SECRET" in text for text in unpacked(page.read_text())) and secret.name.encode() in told.stdout,
+                       f"{name}: a folder that the reader names was not looked into: {told}")
+            self.run("html", "--source", secret.parent, "--no-sources", "-o", page, run, HOME=str(home))
+            self.check(not any(b"SECRET" in text for text in unpacked(page.read_text())), f"{name}: --no-sources left text in the page")
+            shutil.rmtree(run)
+
     def trap_output_is_link(self):
         """Files of the archive that are links already: what they lead to stays as it is."""
         run, victim = self.copy("outputs"), self.home / "victim.txt"
@@ -102,6 +170,24 @@ class Traps:
             (run / name).symlink_to(victim)
         self.run("salvage", run)
         self.check(victim.read_text() == "precious", "a link was followed and its target written")
+
+    def trap_page_is_link(self):
+        """The page that `html` names after the run is never written through a link; it is for its user alone."""
+        run, victim, cwd = self.copy("paged", with_archive=True), self.home / "victim.html", self.home / "pages"
+        cwd.mkdir()
+        victim.write_text("precious")
+        for make in (os.symlink, os.link):
+            make(victim, cwd / "run.html")
+            done = self.run("html", run, cwd=cwd)
+            self.check(done.returncode == 1 and b"run.html" in done.stderr, f"a page in place of a link: {done}")
+            self.check(victim.read_text() == "precious", "a page was written through a link")
+            (cwd / "run.html").unlink()
+        umask = os.umask(0)
+        for options in ((), ("-o", "other.html")):
+            self.run("html", *options, run, cwd=cwd)
+        os.umask(umask)
+        modes = [stat.S_IMODE(page.stat().st_mode) for page in cwd.glob("*.html")]
+        self.check(modes == [0o600, 0o600], f"others may read a page: {modes}")
 
     def trap_spool_is_taken(self):
         """--spool in a folder that all may write to: the name cannot be foreseen and is made new."""
@@ -210,6 +296,29 @@ class Traps:
         done = self.run("report", self.home / EVIL.replace("/", "_"))
         self.check(done.returncode == 1 and b"\033" not in done.stderr and done.stderr.count(b"\n") == 1, f"messages: {done}")
         self.check(not list(self.home.rglob("owned")), "a name was run by a shell")
+
+    def trap_cells(self):
+        """Names that a spreadsheet would compute, or that turn the direction of writing, stand in no output as they are."""
+        archive, turned = self.archive("cells"), "\u202e=1".encode()
+        for path in archive.rglob("*.def"):
+            contents = path.read_bytes()
+            for name, evil in ((b"MPI_Barrier", b"=1+cmd|'/c'"), (b"phases.c", turned.ljust(8, b"!")), (b"main", b"@SUM"),
+                               (b"node", "\u2066x".encode())):
+                contents = contents.replace(name, evil)
+            path.write_bytes(contents)
+        page = self.home / "cells.html"
+        texts = [self.run("export", "--format", "csv", "--table", table, archive).stdout for table in ("sites", "causes", "routines", "calls")]
+        cells = [cell for text in texts for row in csv.reader(text.decode().splitlines()) for cell in row]
+        self.check(any("=1+cmd" in cell for cell in cells), "no cell has the name that was planted")
+        for cell in cells:
+            is_number = re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", cell)
+            self.check(is_number or not cell or cell[0] not in "=+-@", f"a cell is a formula: {cell}")
+        self.run("html", "-o", page, archive)
+        texts += [self.run("report", "--all", *options, archive).stdout for options in ((), ("--format", "json"))]
+        texts += [page.read_bytes(), *unpacked(page.read_text())]
+        for text in texts:
+            self.check(not re.search("[\u202a-\u202e\u2066-\u2069]", text.decode(errors="replace")) and b"\\u20" not in text,
+                       f"the direction of writing is turned in {text[:200]}")
 
     def trap_program_name(self):
         """A program of any name makes a run directory of plain characters, here."""

@@ -370,11 +370,11 @@ static void a_kept_run_is_the_run(void **state)
 }
 
 /* Counts of ranks that there are not, or not in order: room for all up to them would be asked for. */
-static void a_kept_run_with_ranks_beyond_its_own_is_refused(void **state)
+static void a_kept_run_that_cannot_be_is_refused(void **state)
 {
     (void)state;
     static const struct fact_count bad[][2] = {{{0, 1, 1}, {4000000000, 2, 1}}, {{1, 1, 1}, {0, 2, 1}}};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         struct scene scene = {0};
         char path[] = "/tmp/whywait-kept-XXXXXX";
         int file = mkstemp(path);
@@ -384,8 +384,10 @@ static void a_kept_run_with_ranks_beyond_its_own_is_refused(void **state)
         add_fact(&scene, run, 5, 100, 3);
         if (i < 2)
             memcpy(run->facts[0].counts, bad[i], sizeof bad[i]);
-        else
+        else if (i == 2)
             run->n_ranks = 4100000000;
+        else
+            *(i == 3 ? &run->machine_ns : &run->nodes[0].time_ns) = i == 3 ? -5e9 : 9e18;
         assert_int_equal(kept_write(path, scene.runs, 1), 0);
         run_list read = {0};
         assert_int_not_equal(kept_read(&scene.arena, path, &read), 0);
@@ -756,7 +758,7 @@ int main(void)
         cmocka_unit_test(what_is_executed_most_is_told_first),
         cmocka_unit_test(what_is_executed_is_that_of_all_ranks),
         cmocka_unit_test(a_kept_run_is_the_run),
-        cmocka_unit_test(a_kept_run_with_ranks_beyond_its_own_is_refused),
+        cmocka_unit_test(a_kept_run_that_cannot_be_is_refused),
         cmocka_unit_test(a_gate_tells_what_grew),
         cmocka_unit_test(the_same_program_is_the_same),
         cmocka_unit_test(a_loop_that_vanishes_is_not_its_neighbour),

@@ -68,7 +68,7 @@ static void marked_lines_stand_with_their_context(void **state)
 {
     struct fixture *f = *state;
     char *text;
-    print(f, &(struct source_options){.width = 100, .n_context = 1}, 1, &text);
+    print(f, &(struct source_options){.width = 100, .n_context = 1, .directory = "/tmp"}, 1, &text);
     assert_string_equal(strchr(text, '\n') + 1, "     causes   waits here   line\n"
                                                 "                              9  line 9\n"
                                                 "     2.00 s |                10  line 10\n"
@@ -87,7 +87,7 @@ static void context_has_no_end(void **state)
 {
     struct fixture *f = *state;
     char *text;
-    print(f, &(struct source_options){.width = 100, .n_context = UINT32_MAX}, 1, &text);
+    print(f, &(struct source_options){.width = 100, .n_context = UINT32_MAX, .directory = "/tmp"}, 1, &text);
     assert_non_null(strstr(text, " 1  line 1\n"));
     assert_non_null(strstr(text, "24  line 24\n"));
     free(text);
@@ -98,14 +98,20 @@ static void lines_that_are_asked_for_are_shown(void **state)
 {
     struct fixture *f = *state;
     char *text;
-    print(f, &(struct source_options){.width = 100, .only_file = f->path, .line_first = 9, .line_last = 10}, 1, &text);
+    print(f,
+          &(struct source_options){
+              .width = 100, .only_file = f->path, .line_first = 9, .line_last = 10, .directory = "/tmp"},
+          1, &text);
     /* No call is among them at which ranks wait. */
     assert_string_equal(strchr(text, '\n') + 1, "     causes     line\n"
                                                 "                   9  line 9\n"
                                                 "     2.00 s |     10  line 10\n");
     free(text);
     f->analysis.n_causes = f->analysis.n_sites = 0;
-    print(f, &(struct source_options){.width = 100, .only_file = f->path, .line_first = 30, .line_last = 99}, 1, &text);
+    print(f,
+          &(struct source_options){
+              .width = 100, .only_file = f->path, .line_first = 30, .line_last = 99, .directory = "/tmp"},
+          1, &text);
     assert_non_null(strstr(text, "\n   line\n     30  line 30\n"));
     free(text);
 }
@@ -144,12 +150,25 @@ static void write_text(const char *path, const char *first_line)
     fclose(file);
 }
 
+/* An archive may name any file: without a program that says so, or a folder that the reader names, it is not read. */
+static void files_that_only_the_archive_names_are_not_read(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    print(f, &(struct source_options){.width = 100}, 0, &text);
+    assert_non_null(strstr(text, "nothing else does"));
+    assert_null(strstr(text, "line 10"));
+    free(text);
+    print(f, &(struct source_options){.width = 100, .directory = "/usr"}, 0, &text);
+    free(text);
+}
+
 /* One that is younger than the build is told; what the run has kept is shown as it was, whatever came after. */
 static void sources_are_never_shifted_silently(void **state)
 {
     struct fixture *f = *state;
     char *text, dir[] = "/tmp/whywait-run-XXXXXX", *kept;
-    const struct source_options options = {.width = 200, .n_context = 20};
+    const struct source_options options = {.width = 200, .n_context = 20, .directory = "/tmp"};
     f->trace.realtime_ns = 1000000000;
     print(f, &options, 1, &text);
     assert_non_null(strstr(text, "This file was written to after the program was built"));
@@ -186,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(context_has_no_end, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(lines_that_are_asked_for_are_shown, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(other_files_and_trifles_are_left_out, fixture_make, fixture_free),
+        cmocka_unit_test_setup_teardown(files_that_only_the_archive_names_are_not_read, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(sources_are_never_shifted_silently, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_opened, fixture_make, fixture_free),
     };
