@@ -19,15 +19,25 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* How long to wait for who ought to be there: an MPI that begins, a process that answers. */
 enum { MEETING_S = 30, ANSWER_S = 3 };
 enum { WORD_BYTES = 32, PLACE_BYTES = 192, VERSION_BYTES = 64 };
 static const char AGREED = 'y';
 
+/* Who has called and has not said the word yet. Nobody waits for it: a stranger may never say it. */
+struct caller {
+    int socket;
+    size_t n_said;
+    char said[WORD_BYTES];
+};
+enum { MOST_CALLERS = 256 }; /* processes that call at the same time; of more, the oldest are strangers */
+
 /* One of a process, as its launcher is. */
 static struct {
     VEC(int) idle;                 /* in the first process: connections that are not in use */
+    VEC(struct caller) callers;    /* likewise, in the order in which they came */
     int listening;                 /* likewise */
     char word[WORD_BYTES + 1];     /* who says it belongs together */
     struct sockaddr_storage first; /* in the others: where it listens */
@@ -79,23 +89,69 @@ static void set_watchful(int socket)
         setsockopt(socket, settings[i].level, settings[i].option, &settings[i].value, sizeof settings[i].value);
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* Connections. */
 
-/* A process on another node, or -1 for whoever else came. */
-static int welcome(void)
+static void drop_caller(size_t at)
 {
-    char word[WORD_BYTES];
-    int socket = accept4(nodes.listening, NULL, NULL, SOCK_CLOEXEC);
-    if (socket < 0)
-        return -1;
-    set_patience(socket, ANSWER_S);
-    if (nodes_receive(socket, word, sizeof word) && !memcmp(word, nodes.word, sizeof word) && nodes_agree(socket)) {
-        set_patience(socket, 0);
-        set_watchful(socket);
-        return socket;
+    memmove(&nodes.callers.at[at], &nodes.callers.at[at + 1], (--nodes.callers.n - at) * sizeof *nodes.callers.at);
+}
+
+static void take_callers(void)
+{
+    for (int socket; (socket = accept4(nodes.listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
+        if (nodes.callers.n == MOST_CALLERS) {
+            close(nodes.callers.at[0].socket);
+            drop_caller(0);
+        }
+        *vec_push(&nodes.callers) = (struct caller){.socket = socket};
     }
-    close(socket);
-    return -1;
+}
+
+/* Whoever says the word is a process on another node. */
+static void hear_caller(size_t at)
+{
+    struct caller *caller = &nodes.callers.at[at];
+    ssize_t n = recv(caller->socket, caller->said + caller->n_said, sizeof caller->said - caller->n_said, 0);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    caller->n_said += n > 0 ? (size_t)n : 0;
+    if (n > 0 && caller->n_said < sizeof caller->said)
+        return;
+    int socket = caller->socket;
+    bool is_known = n > 0 && !memcmp(caller->said, nodes.word, sizeof caller->said);
+    drop_caller(at);
+    if (is_known && !fcntl(socket, F_SETFL, 0) && nodes_agree(socket)) {
+        set_watchful(socket);
+        *vec_push(&nodes.idle) = socket;
+    } else
+        close(socket);
+}
+
+/* Takes in who comes, for so long at most (-1 = as long as it takes) or until something else happened: true when that
+ * is `other`, which can be read then or has gone. */
+static bool attend(int other, int most_ms)
+{
+    struct pollfd events[2 + MOST_CALLERS] = {{.fd = other, .events = POLLIN},
+                                              {.fd = nodes.listening, .events = POLLIN}};
+    size_t n_callers = nodes.callers.n;
+    for (size_t i = 0; i < n_callers; i++)
+        events[2 + i] = (struct pollfd){.fd = nodes.callers.at[i].socket, .events = POLLIN};
+    int n = poll(events, 2 + n_callers, most_ms);
+    if (n <= 0)
+        return n < 0 && errno != EINTR;
+    for (size_t i = n_callers; i-- > 0;)
+        if (events[2 + i].revents)
+            hear_caller(i);
+    if (events[1].revents)
+        take_callers();
+    return events[0].revents != 0;
 }
 
 /* The first process as it answers, -1 where it does not within so many seconds (0 = as long as it is there). */
@@ -273,14 +329,10 @@ static struct meet_message invitation(void)
 static void invite(int meeting)
 {
     struct meet_message message = invitation();
-    struct pollfd events[] = {{.fd = meeting, .events = POLLIN}, {.fd = nodes.listening, .events = POLLIN}};
     if (send(meeting, &message, sizeof message, MSG_NOSIGNAL) < 0)
         return;
-    while (poll(events, 2, -1) > 0 && !events[0].revents) {
-        int socket = welcome();
-        if (socket >= 0)
-            *vec_push(&nodes.idle) = socket;
-    }
+    while (!attend(meeting, -1))
+        continue;
 }
 
 /* False where it is none. */
@@ -355,6 +407,16 @@ uint32_t nodes_count(void)
     return (uint32_t)nodes.idle.n;
 }
 
+/* Who was asked leaves the question to a child, and calls anew. */
+static void wait_for_one(void)
+{
+    size_t n_idle = nodes.idle.n;
+    int64_t end_ms = now_ms() + 1000 * ANSWER_S, left_ms;
+    while (nodes.idle.n == n_idle && (left_ms = end_ms - now_ms()) > 0)
+        if (attend(-1, (int)left_ms))
+            break;
+}
+
 uint32_t nodes_ask(const struct nodes_file *file, int *sockets, uint32_t most)
 {
     uint32_t n_asked = 0, n = 0;
@@ -364,10 +426,7 @@ uint32_t nodes_ask(const struct nodes_file *file, int *sockets, uint32_t most)
     for (uint32_t i = 0; i < n_asked; i++)
         nodes_send(sockets[i], file, sizeof *file, false);
     for (uint32_t i = 0; i < n_asked; i++) {
-        struct pollfd coming = {.fd = nodes.listening, .events = POLLIN};
-        int anew = poll(&coming, 1, 1000 * ANSWER_S) > 0 ? welcome() : -1;
-        if (anew >= 0)
-            *vec_push(&nodes.idle) = anew;
+        wait_for_one();
         if (nodes_receive(sockets[i], &answer, 1))
             sockets[n++] = sockets[i];
         else
@@ -381,6 +440,9 @@ void nodes_leave(void)
     for (size_t i = 0; i < nodes.idle.n; i++)
         close(nodes.idle.at[i]);
     nodes.idle.n = 0;
+    for (size_t i = 0; i < nodes.callers.n; i++)
+        close(nodes.callers.at[i].socket);
+    nodes.callers.n = 0;
     if (nodes.listening >= 0)
         close(nodes.listening);
 }
