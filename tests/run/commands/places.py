@@ -93,6 +93,32 @@ def becomes_another(cwd):
     check("rank 0 became another program (exec) without calling MPI_Finalize" in done.stdout, "report of exec", done)
 
 
+def started_by_it(cwd):
+    """What a recorded program starts finds nothing of the recorder in its environment; other preloaded libraries stay."""
+    other = next(line.split()[2] for line in run("ldd", PROGRAM, cwd=cwd).stdout.splitlines() if "libm.so" in line or "libc.so" in line)
+    program = cwd / "starts.c"
+    program.write_text("""#include <mpi.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    system("env > by-shell");
+    if (!fork())
+        execlp("sh", "sh", "-c", "env > by-exec", (char *)0);
+    wait(0);
+    return MPI_Finalize();
+}
+""")
+    run(shutil.which("mpicc.openmpi") or "mpicc", program, "-o", cwd / "starts", cwd=cwd)
+    done = run(shutil.which("mpirun.openmpi") or "mpirun", "-n", "1", "-x", f"LD_PRELOAD={other}", TOOL, "record", "-o", "runs", cwd / "starts", cwd=cwd)
+    check(done.returncode == 0 and "nothing lost" in done.stderr, "a program that starts others", done)
+    for name in ("by-shell", "by-exec"):
+        found = (cwd / name).read_text()
+        check("WHYWAIT_" not in found and "whywait" not in found.replace(str(cwd), "").replace(str(BUILD), "") and f"LD_PRELOAD={other}" in found, name, found)
+
+
 def control_characters(cwd):
     done = record(cwd, "-o", "red\033[31m")
     check(done.returncode == 0 and "nothing lost" in done.stderr and "\033" not in done.stderr, "closing line", done)
@@ -121,7 +147,7 @@ def thread_local(_):
 
 
 def main():
-    for test in (large_anchor, missing_folders, changed_directory, renamed, overwritten, no_mpi, becomes_another, control_characters, thread_local):
+    for test in (large_anchor, missing_folders, changed_directory, renamed, overwritten, no_mpi, becomes_another, started_by_it, control_characters, thread_local):
         with tempfile.TemporaryDirectory() as cwd:
             test(pathlib.Path(cwd))
 

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -45,9 +46,9 @@ class Traps:
             self.n_failed += 1
             print(f"FAILED: {what}")
 
-    def run(self, *arguments, cwd=None, **environment):
+    def run(self, *arguments, cwd=None, limits=None, **environment):
         return subprocess.run([str(self.tool), *map(str, arguments)], cwd=cwd or self.home, env=dict(ENV, **environment),
-                              capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S, preexec_fn=limits)
 
     def record(self, cwd, *options, umask=0o022, program=None, KEEP="", **environment):
         """Records two ranks in `cwd`; returns the run directory."""
@@ -242,6 +243,56 @@ class Traps:
             if not (self.home / "pipe.debug").exists():
                 os.mkfifo(self.home / "pipe.debug")
             self.check(self.run("loops", program).returncode == 0, f"loops of a program with debug link {link}")
+
+    def trap_debug_bomb(self):
+        """Compressed debug information that becomes a thousand times as much is not expanded."""
+        program, section = self.home / "bomb", self.home / "section"
+        n_bytes = 1 << 29
+        packer = zlib.compressobj(9)
+        packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(n_bytes >> 20)) + packer.flush()
+        section.write_bytes(struct.pack("<IIQQ", 1, 0, n_bytes, 1) + packed)
+        subprocess.run(["objcopy", "--update-section", f".debug_info={section}", str(self.program), str(program)], check=True)
+        elf = bytearray(program.read_bytes())
+        table, = struct.unpack_from("<Q", elf, 40)
+        size, n_sections, n_names = struct.unpack_from("<HHH", elf, 58)
+        names, = struct.unpack_from("<Q", elf, table + n_names * size + 24)
+        for at in range(table, table + n_sections * size, size):
+            name, = struct.unpack_from("<I", elf, at)
+            if elf[names + name:].startswith(b".debug_info\0"):
+                flags, = struct.unpack_from("<Q", elf, at + 8)
+                struct.pack_into("<Q", elf, at + 8, flags | 0x800)  # SHF_COMPRESSED
+        program.write_bytes(elf)
+        done = self.run("loops", program, limits=lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20)))
+        self.check(done.returncode == 1 and done.stderr.count(b"\n") == 1 and b"memory" not in done.stderr, f"a bomb: {done}")
+
+    def trap_nested_entries(self):
+        """Debug entries in each other, four hundred thousand deep, are read as fast as others."""
+        source, program = self.home / "nested.s", self.home / "nested"
+        entry = ".uleb128 2\n.quad main\n.quad 16\n"
+        source.write_text(f""".text
+.globl main
+main: xor %eax, %eax
+ret
+.zero 32
+.section .debug_abbrev
+.byte 1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0
+.byte 2, 0x0b, 1, 0x11, 1, 0x12, 7, 0, 0, 0
+.section .debug_info
+.long end - begin
+begin: .value 4
+.long 0
+.byte 8, 1
+.quad main, 32
+.rept 400000
+{entry}.endr
+.zero 400001
+end:
+.section .note.GNU-stack
+""")
+        subprocess.run(["gcc", str(source), "-o", str(program)], check=True)
+        begin = time.monotonic()
+        done = self.run("loops", program)
+        self.check(done.returncode == 0 and time.monotonic() - begin < 30, f"nested entries: {done}")
 
     def trap_server(self):
         """A server of debug information that takes the question and never answers is asked once."""

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/process/image.h"
 #include "wrap/format.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -59,7 +60,44 @@ static void end_recording(const char *run_dir, long rank)
     munmap(header, WW_HEADER_BYTES);
 }
 
-static __attribute__((constructor)) void end_what_was_before(void)
+/* All but this library, of the libraries to be loaded first. */
+static void leave_preload(void)
+{
+    const char *list = getenv("LD_PRELOAD");
+    char *others = list ? calloc(1, strlen(list) + 1) : NULL;
+    Dl_info own;
+    if (!others || !dladdr((void *)(uintptr_t)leave_preload, &own) || !own.dli_fname)
+        own.dli_fname = "";
+    for (size_t n; others && *list; list += n + strspn(list + n, ": ")) {
+        n = strcspn(list, ": ");
+        if (n != strlen(own.dli_fname) || strncmp(list, own.dli_fname, n) != 0)
+            sprintf(others + strlen(others), "%s%.*s", *others ? ":" : "", (int)n, list);
+    }
+    if (others && *others)
+        setenv("LD_PRELOAD", others, 1);
+    else if (list)
+        unsetenv("LD_PRELOAD");
+    free(others);
+}
+
+/* A program that a recorded one has started is another: it, and all that it starts, is not to be recorded. */
+static void leave_alone(void)
+{
+    static const char prefix[] = "WHYWAIT_";
+    char name[64];
+    leave_preload();
+    for (size_t i = 0; environ && environ[i];) {
+        size_t n = strcspn(environ[i], "=");
+        bool is_ours = !strncmp(environ[i], prefix, strlen(prefix)) && n < sizeof name;
+        if (is_ours) {
+            snprintf(name, sizeof name, "%.*s", (int)n, environ[i]);
+            is_ours = unsetenv(name) == 0;
+        }
+        i += !is_ours;
+    }
+}
+
+static __attribute__((constructor)) void look_at_what_was_before(void)
 {
     int saved_errno = errno;
     const char *word = getenv("WHYWAIT_RECORDS");
@@ -68,7 +106,8 @@ static __attribute__((constructor)) void end_what_was_before(void)
         long rank = strtol(rest, &rest, 10);
         if (*rest == ' ')
             end_recording(rest + 1, rank);
-    }
+    } else if (word)
+        leave_alone();
     errno = saved_errno;
 }
 

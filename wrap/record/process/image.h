@@ -2,7 +2,8 @@
 /*
  * A process that records may become another program by exec, and then its files just stop, as if it had been killed.
  * The recorder is loaded into the other program too, as a rule. So the one before leaves word for it in the environment
- * and it writes into the file how that ended.
+ * and it writes into the file how that ended. In a program that a recorded one has started beside itself, the word is
+ * of another process: there the recorder takes itself and its options out of the environment.
  */
 #pragma once
 #include <stdbool.h>
