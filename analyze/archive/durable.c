@@ -34,17 +34,6 @@ int durable_names(const char *folder)
     return sync_path(folder);
 }
 
-int durable_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = !slash          ? path_format(".")
-                   : slash == path ? path_format("/")
-                                   : path_format("%.*s", (int)(slash - path), path);
-    int result = durable_names(folder);
-    free(folder);
-    return result;
-}
-
 int durable_folder(const char *folder)
 {
     char *around = path_format("%s/..", folder);

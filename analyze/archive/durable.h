@@ -12,8 +12,6 @@
 int durable_bytes(int fd);
 /* The names in a folder. */
 int durable_names(const char *folder);
-/* The name of a file or folder, in the folder that it stands in. */
-int durable_name(const char *path);
 /* The name of a folder, which may be a link to it, in the folder around it. */
 int durable_folder(const char *folder);
 /* All files and folders under a folder, and the names in it. */

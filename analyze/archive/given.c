@@ -245,18 +245,16 @@ static void give_up(struct given_writer *writer)
 /* The names that lead to a spool file: its own, that of the spool, that of the run. */
 static bool bring_names(const char *path)
 {
-    enum { N_NAMES = 3 };
-    char *name = strdup(path), *slash = name;
-    if (!name)
-        err_out_of_memory(strlen(path));
+    static const char *const around[] = {"", "/..", "/../.."};
+    const char *slash = strrchr(path, '/');
     bool ok = true;
-    for (int i = 0; ok && slash && i < N_NAMES; i++) {
-        ok = !durable_name(name);
-        slash = strrchr(name, '/');
-        if (slash)
-            *slash = '\0';
+    for (size_t i = 0; ok && i < sizeof around / sizeof *around; i++) {
+        char *folder = NULL;
+        if (asprintf(&folder, "%.*s%s", slash ? (int)(slash - path) : 1, slash ? path : ".", around[i]) < 0)
+            err_out_of_memory(strlen(path));
+        ok = !durable_names(folder);
+        free(folder);
     }
-    free(name);
     return ok;
 }
 
