@@ -12,8 +12,8 @@
 enum { KEPT_VERSION = 2 };
 
 enum { RANKS_MOST = 1 << 24 }; /* as many as are recorded; room is made for each */
-/* Of times, which are sums over ranks, and counts: several still add up in 64 bits. */
-static const double NUMBER_MOST = 1ll << 60;
+/* Of times, which are sums over ranks: several still add up in 64 bits. */
+static const double TIME_MOST = 1ll << 60;
 
 /* Names that are no UTF-8 cannot be kept as they are; the comparison then knows them by what is left. */
 static json_t *text(const char *value)
@@ -149,12 +149,12 @@ static double ns_of(const json_t *object, const char *name)
 
 static bool is_sound_time(double ns)
 {
-    return ns >= 0 && ns <= NUMBER_MOST;
+    return ns >= 0 && ns <= TIME_MOST;
 }
 
 static bool is_sound_count(uint64_t n)
 {
-    return n <= (uint64_t)NUMBER_MOST;
+    return n <= INT64_MAX; /* what is more was below zero in the file */
 }
 
 static bool has_sound_times(const struct run *run)
@@ -207,7 +207,7 @@ static bool read_nodes(struct arena *arena, struct run *run, const json_t *nodes
             is_sound_time(node->time_ns) && is_sound_time(node->longest_ns) && is_sound_time(node->on_path_ns);
         for (int kind = 0; kind < KIND_N; kind++) {
             run->nodes[i].kind_ns[kind] = (double)number_at(row, 6 + (size_t)kind);
-            is_sound &= fabs(run->nodes[i].kind_ns[kind]) <= NUMBER_MOST;
+            is_sound &= fabs(run->nodes[i].kind_ns[kind]) <= TIME_MOST;
         }
         if (!is_sound)
             return false;
