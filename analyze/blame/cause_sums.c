@@ -714,12 +714,30 @@ static void machine_write(struct causes *causes)
     qsort(machine->places, machine->n_places, sizeof *machine->places, machine_place_compare);
 }
 
-static double longest_of(const struct sparse *times)
+/* By node: the rank that has most in the outermost code around it in which nobody waits. It is chosen there, on the
+ * whole: of each part another rank has most by chance, and these would add up to more than any rank takes. */
+static uint32_t *slowest_ranks(const struct rollup *rollup, struct arena *scratch)
 {
-    double longest_ns = 0;
-    for (size_t i = 0; i < times->n; i++)
-        longest_ns = fmax(longest_ns, times->at[i].ns);
-    return longest_ns;
+    uint32_t n = (uint32_t)rollup->nodes.n;
+    uint32_t *outermost = arena_array(scratch, uint32_t, n + 1), *slowest = arena_array(scratch, uint32_t, n + 1);
+    struct sparse *times = arena_array(scratch, struct sparse, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t parent = rollup->nodes.at[i].parent;
+        bool is_inside = parent != ROLLUP_NONE && rollup->nodes.at[parent].is_free;
+        outermost[i] = is_inside ? outermost[parent] : i;
+        sparse_add_all(&times[outermost[i]], &rollup->nodes.at[i].times, 1);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        double most_ns = 0;
+        sparse_pack(&times[i]);
+        for (size_t k = 0; k < times[i].n && outermost[i] == i; k++) {
+            slowest[i] = times[i].at[k].ns > most_ns ? (uint32_t)times[i].at[k].key : slowest[i];
+            most_ns = fmax(most_ns, times[i].at[k].ns);
+        }
+        slowest[i] = slowest[outermost[i]];
+        sparse_release(&times[i]);
+    }
+    return slowest;
 }
 
 /* After the last of them was added, the vectors are as long as the tree. */
@@ -728,6 +746,8 @@ static void nodes_write(struct causes *causes)
     struct analysis *analysis = causes->input->analysis;
     const struct calltree *tree = &causes->placing.tree;
     const struct rollup *rollup = &causes->rollup;
+    struct arena scratch = {0};
+    const uint32_t *slowest = slowest_ranks(rollup, &scratch);
     uint32_t n = (uint32_t)tree->nodes.n;
     vec_resize(&causes->own, n);
     analysis->nodes = arena_array(&analysis->arena, struct code_node, n + 1);
@@ -737,17 +757,18 @@ static void nodes_write(struct causes *causes)
         uint32_t cause = i < rollup->cause_of.n ? rollup->cause_of.at[i] : (uint32_t)ROLLUP_NONE;
         bool is_named = cause != ROLLUP_NONE && rollup->nodes.at[i].is_free &&
                         rollup->nodes.at[rollup->causes.at[cause].node].code == rollup->nodes.at[i].code;
-        analysis->nodes[i] =
-            (struct code_node){.parent = tree->nodes.at[i].parent,
-                               .step = tree->nodes.at[i].step,
-                               .call_line = calltree_call_line(tree, i),
-                               .cause = is_named ? cause + 1 : 0,
-                               .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
-                               .longest_ns = i < rollup->nodes.n ? longest_of(&rollup->nodes.at[i].times) : 0,
-                               .on_path_ns = causes->own.at[i].on_path_ns,
-                               .waits = tree->nodes.at[i].waits};
+        analysis->nodes[i] = (struct code_node){
+            .parent = tree->nodes.at[i].parent,
+            .step = tree->nodes.at[i].step,
+            .call_line = calltree_call_line(tree, i),
+            .cause = is_named ? cause + 1 : 0,
+            .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
+            .longest_ns = i < rollup->nodes.n ? sparse_get(&rollup->nodes.at[i].times, slowest[i]) : 0,
+            .on_path_ns = causes->own.at[i].on_path_ns,
+            .waits = tree->nodes.at[i].waits};
         memcpy(analysis->nodes[i].kind_ns, causes->own.at[i].kind_ns, sizeof analysis->nodes[i].kind_ns);
     }
+    arena_release(&scratch);
 }
 
 static bool is_code(const struct causes *causes, const struct cause *cause)
