@@ -331,7 +331,7 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
 
 /* Time of one process that samples share out among causes. */
 struct sampled_time {
-    double ns, sampled_ns;
+    double ns, n_samples;
     struct sparse by_cause;
 };
 
@@ -348,16 +348,17 @@ static void sampled_time_add(struct causes *causes, struct sampled_time *time, u
 
 /* What an atom adds to the time that its pool's samples share out, or to `own`: that of stretches with enough of their
  * own. */
-static struct sampled_time sampled_time_of(struct causes *causes, uint64_t key, double ns, struct sampled_time *own)
+static struct sampled_time sampled_time_of(struct causes *causes, uint64_t key, double ns, double sample_ns,
+                                           struct sampled_time *own)
 {
     const struct pools *pools = causes->input->classes->pools;
     struct term single;
     struct shares shares = pools_expand(pools, key_atom(key), &single);
-    struct sampled_time pooled = {.sampled_ns = pools_atom_sampled(pools, key_atom(key))};
+    struct sampled_time pooled = {.n_samples = pools_atom_samples(pools, key_atom(key), sample_ns)};
     for (size_t i = 0; i < shares.n; i++) {
         uint32_t step = (uint32_t)shares.at[i].key;
         const struct step_key *at = steps_key(causes->steps, step);
-        if (pooled.sampled_ns > 0 && step_state_is_code((enum step_state)at->state))
+        if (pooled.n_samples > 0 && step_state_is_code((enum step_state)at->state))
             sampled_time_add(causes, &pooled, key_rank(key), step, ns * shares.at[i].ns);
         else if (!(key_atom(key) & ATOM_IS_POOL) && at->state == STEP_COMPUTING && at->what == WHAT_PLACE)
             sampled_time_add(causes, own, key_rank(key), step, ns * shares.at[i].ns);
@@ -390,7 +391,8 @@ static struct sparse causes_between_calls(struct causes *causes)
     for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
         const struct sparse *atoms = &causes->input->ranks[rank].atoms;
         for (size_t i = 0; i < atoms->n; i++) {
-            struct sampled_time pooled = sampled_time_of(causes, atom_key(rank, key_atom(atoms->at[i].key)), 1, &own);
+            struct sampled_time pooled =
+                sampled_time_of(causes, atom_key(rank, key_atom(atoms->at[i].key)), 1, 1, &own);
             for (size_t j = 0; j < pooled.by_cause.n; j++)
                 sparse_add(&between, calls_of(causes, atoms->at[i].key) | pooled.by_cause.at[j].key, 1);
             sparse_release(&pooled.by_cause);
@@ -409,11 +411,11 @@ static void rank_add_noise(struct causes *causes, const struct sparse *between, 
     struct sampled_time own = {0};
     for (size_t i = 0; i < atoms->n; i++) {
         uint64_t key = atom_key(rank, key_atom(atoms->at[i].key));
-        struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, &own);
+        struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, sample_ns, &own);
         uint64_t calls = pooled.ns > 0 ? calls_of(causes, key) : 0;
         size_t first = pooled.ns > 0 ? sparse_find(between, calls) : between->n;
         for (size_t j = first; j < between->n && key_high(between->at[j].key) == key_high(calls); j++)
-            noise_add(causes, key_low(between->at[j].key), rank, &pooled, pooled.sampled_ns / sample_ns);
+            noise_add(causes, key_low(between->at[j].key), rank, &pooled, pooled.n_samples);
         sparse_release(&pooled.by_cause);
     }
     sparse_pack(&own.by_cause);

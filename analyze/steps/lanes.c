@@ -2,6 +2,7 @@
 #include "analyze/steps/lanes.h"
 #include "analyze/counts/executions.h"
 #include "wrap/base/containers.h"
+#include "wrap/notes.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,6 +45,8 @@ static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t
         sparse_clear(&stretch->beside);
         sparse_clear(&stretch->calling);
     }
+    if (stretch->sleeps.n)
+        sleeps_clear(&stretch->sleeps);
     if (stretch->is_counted)
         sparse_clear(&stretch->counts);
     stretch->is_counted = stretch->is_count_whole = false;
@@ -175,6 +178,7 @@ void lanes_release(struct lanes *lanes)
         sparse_release(&lanes->at[i].stretch.idle);
         sparse_release(&lanes->at[i].stretch.beside);
         sparse_release(&lanes->at[i].stretch.calling);
+        sleeps_release(&lanes->at[i].stretch.sleeps);
         sparse_release(&lanes->at[i].stretch.paths);
         sparse_release(&lanes->at[i].stretch.counts);
         sparse_release(&lanes->at[i].bins);
@@ -336,6 +340,7 @@ static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
 static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     lane->stretch.end_ns = now_ns;
+    sleeps_close(&lane->stretch.sleeps);
     lane->stretch.to = lane->site;
     lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
     if (lanes->has_young) {
@@ -509,6 +514,9 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
     bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
     if (is_asleep && lane->is_worker)
         return;
+    if (is_asleep && lane->has_switches)
+        sleeps_look(&stretch->sleeps, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED),
+                    event->flags & WW_S_SYNC);
     if (event->flags & WW_S_SYNC) {
         sparse_add(&stretch->sync, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
         stretch->n_sync++;
@@ -539,6 +547,8 @@ static void lane_off(struct lanes *lanes, struct lane *lane, const struct event 
     lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+    if (lane->off_kind == OFF_BLOCKED)
+        sleeps_close(&lane->stretch.sleeps);
     if (!lane->has_team || lane->depth)
         return;
     struct team *team = lane_team(lanes, lane);
@@ -565,15 +575,17 @@ static void stretch_is_led(const struct lanes *lanes, struct lane *lane, uint64_
     lane->stretch.led_until_ns = left_ns;
 }
 
-/* The others did this while it was off the CPU. */
-static void stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64_t off_ns, uint64_t now_ns)
+/* The others did this while it was off the CPU. For how long in all. */
+static uint64_t stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64_t off_ns, uint64_t now_ns)
 {
     struct stretch *stretch = &lane->stretch;
     struct team_sums sums = team_sums_at(lane_team(lanes, lane), now_ns);
     uint64_t run_ns = least(sums.run_ns - lane->off_sums.run_ns, off_ns);
+    uint64_t kept_ns = least(sums.kept_ns - lane->off_sums.kept_ns, off_ns - run_ns);
     stretch->run_ns[lane->off_kind] += run_ns;
-    stretch->kept_ns[lane->off_kind] += least(sums.kept_ns - lane->off_sums.kept_ns, off_ns - run_ns);
+    stretch->kept_ns[lane->off_kind] += kept_ns;
     stretch_is_led(lanes, lane, sums.mpi_ns - lane->off_sums.mpi_ns, off_ns);
+    return run_ns + kept_ns;
 }
 
 static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
@@ -583,10 +595,15 @@ static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
     uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
     lane->is_off_cpu = false;
+    if (lane->off_kind == OFF_PREEMPTED && now_ns >= lane->off_since_ns + WW_STOP_LEAST_NS)
+        lane->lacked_long_ns += now_ns - lane->off_since_ns;
     if (!lane->depth && now_ns > since_ns && !lane->is_worker) {
+        uint64_t others_ns = 0;
         lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
         if (lane->has_team && lane->off_since_ns >= begin_ns)
-            stretch_hand_over(lanes, lane, now_ns - since_ns, now_ns);
+            others_ns = stretch_hand_over(lanes, lane, now_ns - since_ns, now_ns);
+        if (lane->off_kind == OFF_BLOCKED)
+            sleeps_add(&lane->stretch.sleeps, now_ns - since_ns - others_ns);
     }
     if (!lane->depth)
         lane_moves(lanes, lane, THREAD_RUNS, now_ns);

@@ -12,6 +12,7 @@
  */
 #pragma once
 #include "analyze/steps/sites.h"
+#include "analyze/steps/sleeps.h"
 #include "analyze/steps/team.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
@@ -46,6 +47,7 @@ struct stretch {
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
     struct sparse beside;              /* what other threads did while this one, which calls MPI as others do, slept */
     double team_idle_ns;               /* workers spun so */
+    struct sleeps sleeps;              /* as far as switches are recorded; without what others ran meanwhile */
     struct sparse counts;              /* bins and frames in flight (executions.h), when is_counted */
 };
 
@@ -73,6 +75,7 @@ struct lane {
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
     uint32_t next_worker; /* among the busy ones of its rank; TRACE_NONE */
+    uint64_t lacked_long_ns; /* ready to run but without a CPU, all times that may be a stop (wrap/notes.h) */
     struct team_member member;
     struct team_sums off_sums; /* the team's, when it left the CPU */
     struct team_sums run_sums; /* likewise, when the stretch began, */

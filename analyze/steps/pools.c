@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { FROM_FUNCTION = 0x80000000u }; /* a key's `from` is no site but a function of MPI */
+enum { OF_SLEEPS = 0x40000000u };     /* a key's `bucket` is no length of stretches but a kind of sleeps */
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, SITE_ANY = UINT32_MAX, AS_SAMPLED = -1 };
 enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
@@ -40,21 +41,25 @@ struct pool_key {
     uint32_t rank, from, to, bucket;
 };
 
-/* Half octaves of the time that was not taken away by the scheduler. */
+/* By the time that was not taken away by the scheduler. */
 static uint32_t stretch_bucket(const struct stretch *stretch)
 {
     double amounts[N_AMOUNTS];
-    int octave;
     stretch_split(stretch, amounts);
-    bool is_upper = frexp(amounts[ON_CPU] + amounts[OFF_BLOCKED] + 1, &octave) >= M_SQRT1_2;
-    return 2 * (uint32_t)(octave - 1) + is_upper;
+    return length_kind(amounts[ON_CPU] + amounts[OFF_BLOCKED]);
 }
 
-static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
+static uint32_t pool_put(struct pools *pools, struct pool_key key)
 {
     uint32_t id = intern_put(&pools->keys, &key, sizeof key);
     if (id == pools->n)
         vec_push(pools);
+    return id;
+}
+
+static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
+{
+    uint32_t id = pool_put(pools, key);
     struct pool *pool = &pools->at[id];
     sparse_add_all(&pool->on, &stretch->on, 1);
     sparse_add_all(&pool->blocked, &stretch->blocked, 1);
@@ -85,6 +90,40 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
     }
 }
 
+/* The pools that tell where a sleep is at which nobody looked, the best first. */
+enum { SLEEP_POOLS = 4 };
+static void keys_of_sleep(struct pool_key keys[SLEEP_POOLS], uint32_t rank, const struct stretch *stretch,
+                          uint32_t kind)
+{
+    const uint32_t kinds[] = {sleep_kind_of_order(kind, stretch->sleeps.n), sleep_kind_of_length(kind)};
+    for (int i = 0; i < SLEEP_POOLS; i++)
+        keys[i] = (struct pool_key){.rank = i % 2 ? RANK_ALL : rank,
+                                    .from = stretch->from,
+                                    .to = stretch->to,
+                                    .bucket = OF_SLEEPS | kinds[i / 2]};
+}
+
+/* Looks come equally often in equal times, however long the sleep is: each weighs the same. */
+static void add_sleeps(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    const struct sparse *seen = &stretch->sleeps.seen;
+    for (size_t i = 0; i < seen->n; i++) {
+        struct pool_key keys[SLEEP_POOLS];
+        uint32_t step = key_low(seen->at[i].key);
+        bool is_sync = step & SLEEP_IS_SYNC;
+        keys_of_sleep(keys, rank, stretch, key_high(seen->at[i].key));
+        for (int k = 0; k < SLEEP_POOLS; k++) {
+            uint32_t id = pool_put(pools, keys[k]);
+            struct pool *pool = &pools->at[id];
+            sparse_add(is_sync ? &pool->sync : &pool->blocked, step & ~SLEEP_IS_SYNC, 1);
+            pool->all = INTERN_NONE;
+            pool->n_sync += is_sync;
+            pool->n_blocked += !is_sync;
+            pool->n_samples++;
+        }
+    }
+}
+
 /* All stretches of like length before a call, of all processes, that begin with the same function of MPI: a process may
  * call that elsewhere, or for other neighbours, and still do the same after. */
 static struct pool_key key_of_neighbours(const struct pools *pools, uint32_t from, uint32_t to, uint32_t bucket)
@@ -96,6 +135,7 @@ void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch 
 {
     if (stretch->n_blocked || stretch->n_sync || stretch->calling.n)
         add_looks(pools, rank, stretch);
+    add_sleeps(pools, rank, stretch);
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
     uint32_t alike = pool_add(pools, key, stretch);
     key.rank = RANK_ALL;
@@ -232,6 +272,21 @@ static uint32_t pool_of_looks(struct pools *pools, uint32_t rank, const struct s
         calling = calling == INTERN_NONE && pool->calling.n ? id : calling;
     }
     return calling;
+}
+
+/* Where sleeps of a kind are: INTERN_NONE where looks found too few. */
+static uint32_t pool_of_sleep(const struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t kind)
+{
+    struct pool_key keys[SLEEP_POOLS];
+    uint32_t best = INTERN_NONE;
+    keys_of_sleep(keys, rank, stretch, kind);
+    for (int i = 0; i < SLEEP_POOLS; i++) {
+        uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
+        if (id != INTERN_NONE && pools->at[id].n_samples >= POOL_SAMPLES_MIN)
+            return id;
+        best = id != INTERN_NONE ? id : best; /* few looks are better than none */
+    }
+    return best;
 }
 
 /* In proportion to the weights, `ns` in all; nothing where there are none. */
@@ -444,6 +499,29 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     }
 }
 
+/* Each sleep where it was seen, or where others of its kind were; `id`: where any were (pool_of_looks). They are scaled
+ * to the time blocked, which is theirs but for what is known not to be. */
+static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t id,
+                          double blocked_ns, struct sparse *out, struct spent *spent)
+{
+    const struct sparse *seen = &stretch->sleeps.seen, *unseen = &stretch->sleeps.unseen;
+    double scale = blocked_ns / sleeps_sum(&stretch->sleeps);
+    for (size_t i = 0; i < seen->n; i++) {
+        uint32_t step = key_low(seen->at[i].key);
+        sparse_add(out, atom_key(rank, step & ~SLEEP_IS_SYNC), scale * seen->at[i].ns);
+        spent->asleep_ns += step & SLEEP_IS_SYNC ? scale * seen->at[i].ns : 0;
+    }
+    for (size_t i = 0; i < unseen->n; i++) {
+        uint32_t of_kind = pool_of_sleep(pools, rank, stretch, (uint32_t)unseen->at[i].key);
+        uint32_t from = of_kind == INTERN_NONE ? id : of_kind;
+        const struct pool *pool = &pools->at[from];
+        double sync_ns = sparse_sum(&pool->sync), looks_ns = sync_ns + sparse_sum(&pool->blocked);
+        sparse_add(out, atom_key(rank, pool_atom(pools, from, OFF_BLOCKED)), scale * unseen->at[i].ns);
+        spent->asleep_ns += looks_ns > 0 ? scale * unseen->at[i].ns * sync_ns / looks_ns : 0;
+        spent->noise_ns2 += pow(scale * unseen->at[i].ns, 2) / fmax(pool->n_blocked + pool->n_sync, 1);
+    }
+}
+
 /* How many samples the shares are worth; 0 = exact, or nothing is known. `asleep`: the pool that tells where it slept,
  * if its own samples do not. */
 static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t asleep,
@@ -510,56 +588,66 @@ static double idle_share(struct pools *pools, uint32_t rank, const struct stretc
 }
 
 /* The stretch is exactly known by regions, and what lies outside them all is not. */
-static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *stretch, double amounts[N_AMOUNTS],
-                         struct sparse *out)
+static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
 {
-    double length_ns = (double)stretch_length(stretch);
-    double rest[N_AMOUNTS] = {[ON_CPU] = length_ns - sparse_sum(&stretch->paths)};
     sparse_pack(&stretch->paths);
+    double rest[N_AMOUNTS] = {[ON_CPU] = (double)stretch_length(stretch) - sparse_sum(&stretch->paths)};
     for (size_t i = 0; i < stretch->paths.n; i++)
         sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
     spread_unknown(pools, rank, stretch, rest, out);
-    memset(amounts, 0, N_AMOUNTS * sizeof *amounts);
-    amounts[ON_CPU] = length_ns;
+}
+
+/* Until another thread of the process woke it, of the time that it slept, by what looks found. */
+static double asleep_for_threads(const struct pools *pools, uint32_t looks, double asleep_ns)
+{
+    const struct pool *pool = looks == INTERN_NONE ? NULL : &pools->at[looks];
+    double sync_ns = pool ? sparse_sum(&pool->sync) : 0;
+    return sync_ns > 0 ? asleep_ns * sync_ns / (sync_ns + sparse_sum(&pool->blocked)) : 0;
+}
+
+/* By samples, looks and counts. */
+static void spread_sampled(struct pools *pools, uint32_t rank, const struct stretch *stretch, double amounts[N_AMOUNTS],
+                           struct sparse *out, struct sparse *lent, struct spent *spent)
+{
+    uint32_t looks = amounts[OFF_BLOCKED] > 0 ? pool_of_looks(pools, rank, stretch) : INTERN_NONE;
+    bool waits = waits_for_thread(pools, looks);
+    double gaps_ns = waits ? gaps_of_handing_over(amounts[BY_TEAM], amounts[OFF_BLOCKED]) : 0;
+    amounts[BY_TEAM] += gaps_ns;
+    amounts[OFF_BLOCKED] -= gaps_ns;
+    double spun_ns = amounts[BY_TEAM] > 0 ? amounts[BY_TEAM] * idle_share(pools, rank, stretch) : 0;
+    bool lends = waits && !stretch->is_alone && lent && pools->at[looks].beside.n;
+    if (lends)
+        lend(pools, rank, stretch, looks, amounts[OFF_BLOCKED], lent);
+    *spent = (struct spent){.on_ns = amounts[ON_CPU] + amounts[BY_TEAM] - spun_ns,
+                            .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED] + spun_ns},
+                            .led_by = waits ? stretch->led_by : 0,
+                            .led_until_ns = stretch->led_until_ns};
+    bool has_own = (stretch->n_blocked || stretch->n_sync) && pool_of_stretch(pools, rank, stretch) != INTERN_NONE;
+    uint32_t asleep = has_own && !lends ? INTERN_NONE : looks;
+    if (looks != INTERN_NONE && !lends && amounts[OFF_BLOCKED] > 0 && sleeps_sum(&stretch->sleeps) > 0) {
+        spread_sleeps(pools, rank, stretch, looks, amounts[OFF_BLOCKED], out, spent);
+        amounts[OFF_BLOCKED] = 0;
+    } else {
+        spent->asleep_ns = asleep_for_threads(pools, looks, amounts[OFF_BLOCKED]);
+    }
+    double n_samples = spread_by_knowledge(pools, rank, stretch, asleep, amounts, out);
+    double sampled_ns = amounts[ON_CPU] + amounts[OFF_BLOCKED] + amounts[BY_TEAM];
+    spent->noise_ns2 += n_samples ? sampled_ns * sampled_ns / n_samples : 0;
 }
 
 void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct sparse *lent,
                   struct spent *spent)
 {
-    double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0, spun_ns = 0;
-    uint32_t looks = INTERN_NONE;
-    bool waits = false;
+    double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch);
     if (stretch->is_off) {
         uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), length_ns);
         *spent = (struct spent){.unrecorded_ns = length_ns};
-        return;
-    }
-    stretch_split(stretch, amounts);
-    if (stretch->paths.n) {
-        spread_paths(pools, rank, stretch, amounts, out);
+    } else if (stretch->paths.n) {
+        spread_paths(pools, rank, stretch, out);
+        *spent = (struct spent){.on_ns = length_ns, .led_until_ns = stretch->led_until_ns};
     } else {
-        looks = amounts[OFF_BLOCKED] > 0 ? pool_of_looks(pools, rank, stretch) : INTERN_NONE;
-        waits = waits_for_thread(pools, looks);
-        double gaps_ns = waits ? gaps_of_handing_over(amounts[BY_TEAM], amounts[OFF_BLOCKED]) : 0;
-        amounts[BY_TEAM] += gaps_ns;
-        amounts[OFF_BLOCKED] -= gaps_ns;
-        spun_ns = amounts[BY_TEAM] > 0 ? amounts[BY_TEAM] * idle_share(pools, rank, stretch) : 0;
-        bool lends = waits && !stretch->is_alone && lent && pools->at[looks].beside.n;
-        if (lends)
-            lend(pools, rank, stretch, looks, amounts[OFF_BLOCKED], lent);
-        bool has_own = (stretch->n_blocked || stretch->n_sync) && pool_of_stretch(pools, rank, stretch) != INTERN_NONE;
-        uint32_t asleep = has_own && !lends ? INTERN_NONE : looks;
-        n_samples = spread_by_knowledge(pools, rank, stretch, asleep, amounts, out);
+        stretch_split(stretch, amounts);
+        spread_sampled(pools, rank, stretch, amounts, out, lent, spent);
     }
-    double on_ns = amounts[ON_CPU] + amounts[BY_TEAM] - spun_ns, sampled_ns = amounts[ON_CPU] + amounts[OFF_BLOCKED];
-    sampled_ns += amounts[BY_TEAM];
-    const struct pool *asleep = looks == INTERN_NONE ? NULL : &pools->at[looks];
-    double sync_ns = asleep ? sparse_sum(&asleep->sync) : 0, blocked_ns = asleep ? sparse_sum(&asleep->blocked) : 0;
-    *spent = (struct spent){.on_ns = on_ns,
-                            .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED] + spun_ns},
-                            .asleep_ns = sync_ns > 0 ? amounts[OFF_BLOCKED] * sync_ns / (sync_ns + blocked_ns) : 0,
-                            .noise_ns2 = n_samples ? sampled_ns * sampled_ns / n_samples : 0,
-                            .led_by = waits ? stretch->led_by : 0,
-                            .led_until_ns = stretch->led_until_ns};
 }

@@ -12,6 +12,8 @@
  * same function of MPI wherever they call it (a process at the border has other neighbours); otherwise it is "the code
  * between X and Y". Pools are filled in a first pass over the trace.
  *
+ * Sleeps whose lengths are known one by one have pools of their own (sleeps.h).
+ *
  * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
  * explained: a stretch costs one look-up however many loops it ran through.
  */
@@ -91,14 +93,16 @@ static inline double pools_atom_code(const struct pools *pools, uint32_t atom)
         return pools->at[number / N_AMOUNTS].shares[number % N_AMOUNTS].code;
     return steps_is_code(pools->sites->steps, atom);
 }
-/* What the samples on a CPU weigh that tell an atom's shares; 0: it is a step, or time asleep. */
-static inline double pools_atom_sampled(const struct pools *pools, uint32_t atom)
+/* How many samples tell an atom's shares, each of which stands for so much time on a CPU, or how many looks; 0: it is a
+ * step. */
+static inline double pools_atom_samples(const struct pools *pools, uint32_t atom, double sample_ns)
 {
     uint32_t number = atom & ~ATOM_IS_POOL;
     if (!(atom & ATOM_IS_POOL))
         return 0;
     const struct pool *pool = &pools->at[number / N_AMOUNTS];
-    return sparse_sum(&pool->worker) + (number % N_AMOUNTS == ON_CPU ? sparse_sum(&pool->on) : 0);
+    double on_ns = sparse_sum(&pool->worker) + (number % N_AMOUNTS == ON_CPU ? sparse_sum(&pool->on) : 0);
+    return number % N_AMOUNTS == OFF_BLOCKED ? pool->n_blocked + pool->n_sync : on_ns / sample_ns;
 }
 /* The pool of all lengths and processes between the same two calls; itself where it is of several. */
 uint32_t pools_between(const struct pools *pools, uint32_t pool);

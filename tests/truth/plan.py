@@ -73,9 +73,19 @@ def draw(seed):
     with_cause = set(rng.sample(range(n_phases), n_causes))
     names = rng.sample(WORDS, n_phases)
     phases = [draw_phase(rng, name, ranks, i in with_cause) for i, name in enumerate(names)]
-    return {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
+    plan = {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
             "caller": rng.choice(["main", "driver", "table"]), "phases": [in_part(rng, phase) for phase in shortened(phases)], "language": rng.choice(["c", "c", "c++"]),
             "library": rng.choice(["c", "fortran"]), **drawn_late(rng)}
+    return dict(plan, phases=[with_naps(rng, phase) for phase in plan["phases"]])
+
+
+def with_naps(rng, phase):
+    """Of the causes that sleep half do so in an interval in which every rank has slept elsewhere, once or several times."""
+    if not phase["cause"] or phase["cause"]["kind"] != "sleep" or rng.random() < 0.5:
+        return phase
+    body = rng.choice(bodies.SLEEPING)
+    naps = {"body": body, "shape": rng.choice([name for name in SHAPES_OF["sleep"] if name != "callback"]), "us": round(rng.choice([1, 1, 2, 3]) * bodies.BODIES[body][0] / 1000)}
+    return dict(phase, common=dict(phase["common"], **naps))
 
 
 def drawn_late(rng):

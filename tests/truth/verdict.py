@@ -30,6 +30,7 @@ import collections
 import os
 import re
 
+import bodies
 import patterns
 
 PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
@@ -62,15 +63,21 @@ class Due:
     """By the timers: how long others have to wait for a cause, and what may be added or lost by noise: of phases in which ranks do not spin, time that
     the report gives as without a CPU inside MPI, `late_to_leave` of all."""
 
-    def __init__(self, cause, parts, spins, late_to_leave):
+    def __init__(self, cause, phase, parts, spins, late_to_leave):
         kind, ranks = cause["kind"], sorted(parts)
         part = "common" if kind == "preempted" else "planted"
         taken = [{"sleep": wall, "preempted": wall - cpu}.get(kind, cpu) for wall, cpu in (parts[rank][part] for rank in ranks)]
         self.ns = sum(max(taken) - t for t in taken)
-        off = [parts[rank]["common"][0] - parts[rank]["common"][1] for rank in ranks if kind != "preempted" or rank not in cause["late"]]
+        off = [lost_ns(parts, rank, phase["common"]) for rank in ranks if kind != "preempted" or rank not in cause["late"]]
         off += [parts[rank]["planted"][0] - parts[rank]["planted"][1] for rank in ranks if kind not in ("sleep", "preempted")]
         late_spread = max(taken[rank] for rank in cause["late"]) - min(taken[rank] for rank in cause["late"])
         self.noise_ns = sum(max(0, t) for t in off) + uneven_ns(parts) + late_spread * len(ranks) + max(0, exchange_ns(parts) - self.ns, off_in_exchange_ns(parts) * (1 if spins else late_to_leave))
+
+
+def lost_ns(parts, rank, common):
+    """In the common work without a CPU; of naps, which are alike on all ranks, what they took longer than on the quickest."""
+    wall_ns, cpu_ns = parts[rank]["common"]
+    return wall_ns - (min(of_rank["common"][0] for of_rank in parts.values()) if common["body"] in bodies.SLEEPING else cpu_ns)
 
 
 def exchange_ns(parts):
@@ -130,7 +137,8 @@ class Judge:
         spins = [not yields and phase["pattern"] not in patterns.NAPS for phase in truth["plan"]["phases"]]
         late_to_leave = self.late_to_leave()
         causes = [with_late(cause, truth["plan"], timers.parts[cause["phase"]]) for cause in truth["causes"]]
-        self.causes = [(cause, Due(cause, timers.parts[cause["phase"]], spins[cause["phase"]], late_to_leave)) for cause in causes]
+        self.causes = [(cause, Due(cause, truth["plan"]["phases"][cause["phase"]], timers.parts[cause["phase"]], spins[cause["phase"]], late_to_leave))
+                       for cause in causes]
         self.due_ns = sum(due.ns for _, due in self.causes)
         self.noise_ns = sum(due.noise_ns for _, due in self.causes) + self.noise_without_cause()
 

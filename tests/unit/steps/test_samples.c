@@ -575,6 +575,81 @@ static void without_samples_the_calls_around_are_named(void **state)
     scene_free(scene);
 }
 
+/* A nap in each interval and, in every third of one rank, a longer or an equally long one behind it or before it. */
+struct naps {
+    uint64_t each_us, rare_us;
+    bool is_rare_first;
+};
+
+static uint64_t nap_once(struct scene *scene, uint32_t rank, uint32_t frame, uint64_t from_us, uint64_t us,
+                         bool is_looked_at)
+{
+    scene_event(scene, (struct event){.kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000});
+    if (is_looked_at)
+        sample(scene, rank, frame, from_us + us / 2, WW_S_BLOCKED);
+    scene_event(scene, (struct event){.kind = EV_ON, .loc = rank, .time_ns = (from_us + us) * 1000});
+    return from_us + us + 10;
+}
+
+static void each_sleep_has_a_place_of_its_own(void **state)
+{
+    (void)state;
+    const struct naps all[] = {{2000, 10000, false}, {2000, 10000, true}, {2000, 2000, false},
+                               {2000, 2000, true},   {9000, 2000, false}, {500, 20000, true}};
+    for (size_t kind = 0; kind < sizeof all / sizeof *all; kind++) {
+        const struct naps *naps = &all[kind];
+        struct scene *scene = scene_make(2);
+        uint32_t each = code_frame(scene, "each"), rare = code_frame(scene, "rare");
+        uint64_t now_us = 10, n_naps = 0;
+        barriers(scene, (uint64_t[]){0, 0}, now_us);
+        for (uint64_t i = 0; i < 120; i++) {
+            uint64_t come_us[2];
+            for (uint32_t rank = 0; rank < 2; rank++) {
+                come_us[rank] = now_us + 10;
+                /* A look at every fifth sleep, as they come. */
+                for (int turn = 0; turn < 2; turn++)
+                    if ((turn == 1) == naps->is_rare_first)
+                        come_us[rank] = nap_once(scene, rank, each, come_us[rank], naps->each_us, n_naps++ % 5 == 0);
+                    else if (rank == 1 && i % 3 == 0)
+                        come_us[rank] = nap_once(scene, rank, rare, come_us[rank], naps->rare_us, n_naps++ % 5 == 0);
+            }
+            now_us = come_us[1] + 5;
+            barriers(scene, come_us, now_us);
+        }
+        scene_analyse(scene);
+        assert_true(fabs(scene_blame(scene, "rare", 1) / (40 * (double)naps->rare_us) - 1) < 0.02);
+        assert_true(scene_blame(scene, "each", 0) + scene_blame(scene, "each", 1) < 400);
+        scene_free(scene);
+    }
+}
+
+/* Both ranks spend as long in code of two parts; samples find more of the one part here, and more of the other there.
+ */
+static void the_slowest_rank_is_chosen_on_the_whole(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t whole = code_frame(scene, "whole"), parts[2];
+    for (int i = 0; i < 2; i++) {
+        uint32_t region = trace_memory_region(scene->trace, i ? "second" : "first", false, WW_LOCAL, WW_COLL_NONE);
+        parts[i] = trace_memory_frame(scene->trace,
+                                      (struct trace_frame){.parent = whole, .module = TRACE_NONE, .region = region});
+    }
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint64_t i = 0; i < 50; i++)
+            sample(scene, rank, parts[(i % 5 < 3) == rank], 1000 + 2000 * i, 0);
+    barriers(scene, (uint64_t[]){100010, 99010}, 100020);
+    scene_analyse(scene);
+    double longest_ns = 0;
+    for (uint32_t i = 0; i < scene->analysis->n_nodes; i++) {
+        bool is_code = scene->analysis->steps[scene->analysis->nodes[i].step].state == STEP_COMPUTING;
+        longest_ns += is_code ? scene->analysis->nodes[i].longest_ns : 0;
+    }
+    assert_us(longest_ns / 1000, 100000);
+    scene_free(scene);
+}
+
 /* Rank 0 waits a hundred times for rank 1, and at the same call once for rank 2, which has been at other work all the
  * time: what that one wait ends is a hundred times as long as the others, and still no more than one wait. */
 static void a_long_history_does_not_speak_for_many_waits(void **state)
@@ -623,6 +698,8 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
+        cmocka_unit_test(each_sleep_has_a_place_of_its_own),
+        cmocka_unit_test(the_slowest_rank_is_chosen_on_the_whole),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_system_calls_were_sampled),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
