@@ -295,6 +295,7 @@ static void make_profiles(struct passes *passes, struct analysis *analysis)
 static void add_facts(struct passes *passes, struct analysis *analysis)
 {
     hosts_write(analysis);
+    stops_write(analysis, &passes->lanes);
     if (passes->reader.open_calls.n)
         open_waits_write(analysis, &passes->sites, &passes->reader);
     names_steps(&passes->sites, analysis);

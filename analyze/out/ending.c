@@ -453,11 +453,19 @@ static const char *host_text(struct arena *arena, const struct machine_host *hos
     return text;
 }
 
+static bool was_stopped(const struct machine *machine, uint32_t rank)
+{
+    for (uint32_t i = 0; i < machine->n_stops; i++)
+        if (machine->stops[i].rank == rank && machine->stops[i].is_most)
+            return true;
+    return false;
+}
+
 static bool lacked_cpus(const struct machine *machine, const struct machine_host *host)
 {
     for (uint32_t i = 0; i < machine->n_late; i++)
         for (uint32_t k = 0; k < host->n_ranks; k++)
-            if (host->ranks[k] == machine->ranks[i].rank)
+            if (host->ranks[k] == machine->ranks[i].rank && !was_stopped(machine, host->ranks[k]))
                 return true;
     return false;
 }
@@ -473,6 +481,27 @@ struct alike {
     const char *text, *first;
     uint32_t n;
 };
+
+/* Of those that carry most of the machine's row: the first few, and how many more. */
+static void add_stops(struct arena *arena, const struct machine *machine, struct sentences *sentences)
+{
+    enum { STOPS_SHOWN = 4 };
+    uint32_t n_more = 0;
+    for (uint32_t i = 0; i < machine->n_stops; i++) {
+        const struct machine_stop *stop = &machine->stops[i];
+        if (!stop->is_most)
+            continue;
+        if (sentences->n == STOPS_SHOWN)
+            n_more++;
+        else
+            sentences->at[sentences->n++] =
+                arena_printf(arena, "rank %u was stopped for %s, by a signal or with its machine", stop->rank,
+                             amount_duration(stop->stopped_ns).text);
+    }
+    if (n_more)
+        sentences->at[sentences->n - 1] = arena_printf(arena, "%s; so %s %u more", sentences->at[sentences->n - 1],
+                                                       n_more == 1 ? "was" : "were", n_more);
+}
 
 struct sentences machine_reasons(const struct label_book *book)
 {
@@ -491,7 +520,8 @@ struct sentences machine_reasons(const struct label_book *book)
             *vec_push(&all) = (struct alike){text, host->name, 0};
         all.at[at].n++;
     }
-    struct sentences sentences = {.at = arena_array(arena, const char *, all.n + 1)};
+    struct sentences sentences = {.at = arena_array(arena, const char *, all.n + machine->n_stops + 1)};
+    add_stops(arena, machine, &sentences);
     for (size_t i = 0; i < all.n; i++)
         sentences.at[sentences.n++] =
             all.at[i].n == 1 ? arena_printf(arena, "on %s: %s", all.at[i].first, all.at[i].text)
@@ -538,6 +568,14 @@ bool machine_is_short(struct arena *arena, const struct analysis *analysis)
     return false;
 }
 
+bool machine_is_stopped(const struct machine *machine)
+{
+    uint32_t n = 0;
+    while (n < machine->n_late && was_stopped(machine, machine->ranks[n].rank))
+        n++;
+    return n > 0 && n == machine->n_late;
+}
+
 bool machine_has_most(const struct analysis *analysis)
 {
     return analysis->machine.share >= 0.5;
@@ -548,6 +586,8 @@ const char *machine_next(struct arena *arena, const struct analysis *analysis)
     bool has_teams = false;
     for (uint32_t i = 0; i < analysis->machine.n_hosts; i++)
         has_teams |= analysis->machine.hosts[i].n_busy_threads > analysis->machine.hosts[i].n_ranks;
+    if (machine_has_most(analysis) && machine_is_stopped(&analysis->machine))
+        return "record again without that stop: nothing in the program is to be mended for it";
     if (!machine_has_most(analysis) || !machine_is_short(arena, analysis))
         return NULL;
     return has_teams ? "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to "

@@ -29,6 +29,8 @@ struct sentences machine_reasons(const struct label_book *book);
 const char *machine_ranks(const struct label_book *book);
 /* True where machine_reasons says of a host why ranks lacked CPUs there. */
 bool machine_is_short(struct arena *arena, const struct analysis *analysis);
+/* True where those that carry most of the machine's row were stopped for most of that time. */
+bool machine_is_stopped(const struct machine *machine);
 /* That most of the waiting is for ranks without a CPU. */
 bool machine_has_most(const struct analysis *analysis);
 /* What to do about it, where so it is; else NULL. */

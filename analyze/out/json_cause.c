@@ -490,7 +490,17 @@ static void add_hosts(const struct json *json, json_t *object, const struct mach
                                                "large_teams", json_numbers(host->large_teams, host->n_large_teams)));
     }
     json_object_set_new(object, "hosts", hosts);
-    json_leave_out(object, "hosts", machine->n_hosts - n, -1);
+}
+
+static void add_stops(const struct json *json, json_t *object, const struct machine *machine)
+{
+    json_t *stops = json_array();
+    uint32_t n = json_n_shown(json, machine->n_stops, LATE_SHOWN);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(stops, json_pack("{s:i, s:o}", "rank", (int)machine->stops[i].rank, "stopped_ns",
+                                               json_ns(machine->stops[i].stopped_ns)));
+    json_object_set_new(object, "stops", stops);
+    json_leave_out(object, "stops", machine->n_stops - n, -1);
 }
 
 /* Ranks that were ready to run but had no CPU. */
@@ -522,6 +532,7 @@ json_t *json_machine(struct json *json)
     json_leave_out(object, "by_rank", machine->n_ranks - n_ranks, llround(left_ns));
     json_leave_out(object, "places", machine->n_places - n_places, sum_of(place_ns, n_places, machine->n_places));
     add_hosts(json, object, machine);
+    add_stops(json, object, machine);
     struct sentences reasons = machine_reasons(&json->book);
     uint32_t n_reasons = json_n_shown(json, reasons.n, SMALL_LIST);
     json_t *texts = json_array();

@@ -337,7 +337,12 @@ struct machine {
     uint32_t n_ranks, n_late; /* the first n_late carry what is worth naming */
     uint32_t n_sites, n_places;
     struct machine_host *hosts; /* none: nothing is known of them */
-    uint32_t n_hosts;
+    struct machine_stop {       /* processes that were stopped, by a signal or with their machine, by rank */
+        uint32_t rank;
+        double stopped_ns;
+        bool is_most;      /* of the time in which it was ready to run but had no CPU */
+    } * stops;
+    uint32_t n_hosts, n_stops;
 };
 
 /* Time inside calls of MPI that is no waiting: messages on their way, and asking for them. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that is stopped for a while, as batch systems do with a job, does not sleep meanwhile: the report still says which loop
-ranks wait for, and nothing of who is asleep.
+ranks wait for, for how long each rank was stopped, and nothing of who is asleep.
 
     stopped.py BUILD_DIR
 """
@@ -62,9 +62,11 @@ def main():
         report = json.loads(subprocess.run([tool, "report", "--format", "json"], cwd=cwd, env=ENV, check=True, capture_output=True).stdout)
     cause, asleep_s = report["causes"][0], sum(each["kinds"].get("blocked", 0) for each in report["causes"]) / 1e9
     is_told = any("stopped for a while" in note for note in report["notes"])
-    is_right = (cause["routine"], cause["ranks"]) == ("relax", [2]) and is_told and asleep_s < STOPPED_S / 2
+    stops = {stop["rank"]: stop["stopped_ns"] / 1e9 for stop in report["machine"]["stops"]}
+    is_measured = len(stops) == N_RANKS and all(STOPPED_S - 0.1 < stop_s < STOPPED_S + 1 for stop_s in stops.values())
+    is_right = (cause["routine"], cause["ranks"]) == ("relax", [2]) and is_told and is_measured and asleep_s < STOPPED_S / 2
     if not is_right:
-        print(f"FAILED: {cause['routine']} {cause['ranks']}, {asleep_s} s of waiting for who sleeps; {report['notes']}")
+        print(f"FAILED: {cause['routine']} {cause['ranks']}, {asleep_s} s of waiting for who sleeps; {stops} {report['notes']}")
     return not is_right
 
 

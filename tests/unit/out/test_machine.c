@@ -98,6 +98,31 @@ static void reasons_are_told(void **state)
     arena_release(&f.analysis.arena);
 }
 
+static void a_stopped_process_lacks_no_cpu(void **state)
+{
+    struct fixture f;
+    struct arena arena = {0};
+    (void)state;
+    for (int is_most = 0; is_most < 2; is_most++) {
+        fixture_make(&f);
+        for (int rank = 0; rank < RANKS; rank++)
+            f.processes[rank].machine.n_cpus = (f.processes[rank].cpus = CPUS(0, 2)).n;
+        struct machine_stop stop = {.rank = 1, .stopped_ns = S, .is_most = is_most};
+        f.analysis.machine.stops = &stop;
+        f.analysis.machine.n_stops = 1;
+        f.analysis.machine.share = 0.6;
+        hosts_write(&f.analysis);
+        struct sentences reasons = machine_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis});
+        assert_int_equal(reasons.n, 1);
+        assert_string_equal(reasons.at[0], is_most ? "rank 1 was stopped for 1.00 s, by a signal or with its machine"
+                                                   : "on n1: 4 ranks share 2 CPUs");
+        assert_int_equal(machine_is_short(&arena, &f.analysis), !is_most);
+        assert_int_equal(strstr(machine_next(&arena, &f.analysis), "without that stop") != NULL, is_most);
+        arena_release(&f.analysis.arena);
+    }
+    arena_release(&arena);
+}
+
 static void what_is_not_known_is_asked_for(void **state)
 {
     struct fixture f;
@@ -126,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reasons_are_told),
+        cmocka_unit_test(a_stopped_process_lacks_no_cpu),
         cmocka_unit_test(what_is_not_known_is_asked_for),
         cmocka_unit_test(hosts_that_are_alike_share_a_sentence),
     };

@@ -3,6 +3,7 @@
  * The helper's side of sampling: which source of samples works here, which threads there are, and which of them sleep.
  */
 #include "wrap/record/sample/sampler.h"
+#include "wrap/notes.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/sample/accounts.h"
 #include "wrap/record/sample/sample.h"
@@ -449,8 +450,7 @@ void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns)
     if (stop.until_ns == 0)
         return;
     sampler.stop = stop;
-    say_note(
-        "the process was stopped for a while, by a signal or with its machine: that is told as time without a CPU");
+    say_note(WW_NOTE_STOPPED ", by a signal or with its machine: that is told as time without a CPU");
 }
 
 const struct stop *sampler_last_stop(void)
