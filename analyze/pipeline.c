@@ -29,6 +29,7 @@
 #include "analyze/result/whole.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
+#include "analyze/verdict/verdict.h"
 #include "analyze/waits/calls.h"
 #include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
@@ -443,9 +444,11 @@ static int analyse(struct loaded *loaded, bool with_timeline, double threshold, 
         loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
     loaded->analysis =
         run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, threshold, with_facts);
-    if (loaded->analysis)
-        whole_figures(loaded->analysis);
-    return loaded->analysis ? 0 : -1;
+    if (!loaded->analysis)
+        return -1;
+    whole_figures(loaded->analysis);
+    verdicts_find(loaded->analysis);
+    return 0;
 }
 
 int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)

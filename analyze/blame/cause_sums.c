@@ -268,13 +268,16 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
     }
 }
 
+/* Those in which it has a part that is worth a word. */
 static void cause_count_when(const struct writer *writer, struct cause *cause)
 {
     const struct causes_input *input = writer->causes->input;
     for (uint32_t i = 0; i < cause->n_sites; i++) {
-        const struct site_classes *site = &input->classes->sites.at[input->measures->site_order[cause->sites[i].site]];
-        for (uint32_t part = 0; part < WHEN_PARTS && is_at_first_call(input->analysis, cause, i); part++)
-            cause->when_n[part] += site->parts_n[part];
+        const struct cause_site *at = &cause->sites[i];
+        const struct site_classes *site = &input->classes->sites.at[input->measures->site_order[at->site]];
+        for (uint32_t k = 0; k < at->n_classes && is_at_first_call(input->analysis, cause, i); k++)
+            for (uint32_t part = 0; part < WHEN_PARTS; part++)
+                cause->when_n[part] += when_parts_get(&site->classes.at[at->classes[k] - 1]->n_parts, part);
     }
 }
 

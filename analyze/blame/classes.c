@@ -19,6 +19,7 @@ static void class_release(struct path_class *class)
         free(class->late[i].when.ns);
     free(class->late);
     free(class->when_parts.ns);
+    free(class->n_parts.ns);
     free(class->code_parts.ns);
     sums_release(&class->terms_so_far);
     sums_release(&class->waits_so_far);
@@ -326,6 +327,7 @@ static void when_add(struct path_class *class, const struct instance *instance)
         uint32_t part = (uint32_t)__builtin_ctz(left);
         double part_ns = when_parts_get(&instance->when_parts, part);
         when_parts_add(&class->when_parts, part, part_ns);
+        when_parts_add(&class->n_parts, part, ns > 0 ? part_ns / ns : 0);
         if (code_share > 0)
             when_parts_add(&class->code_parts, part, code_share * part_ns);
         when_parts_add(&late->when, part, part_ns);
@@ -388,10 +390,6 @@ void classes_add(struct classes *classes, const struct instance *instance)
     sums_add_all(&class->waits_so_far, &instance->waits, 1);
     sums_add_all(&class->lates_so_far, &instance->lates, 1);
     site->n_instances++;
-    for (uint32_t left = instance->when_parts.parts; left && instance->waiting_ns > 0; left &= left - 1) {
-        uint32_t part = (uint32_t)__builtin_ctz(left);
-        site->parts_n[part] += when_parts_get(&instance->when_parts, part) / instance->waiting_ns;
-    }
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
 }

@@ -104,6 +104,7 @@ struct path_class {
     struct when_parts when_parts;
     /* Of it, what the program's code explains: without the machine and what passes in MPI. */
     struct when_parts code_parts;
+    struct when_parts n_parts; /* instances, those that lie in several parts by their waiting there */
     /* Of instances that do not overlap in time: how many, and how far apart, in calls and in rounds of the loop around
      * them. What the waiting rank did outside MPI in the gaps, where it is the same rank at both ends, and what it
      * would have, had all calls in them been as far apart as the last two. In so many gaps that loop was left. */
@@ -137,7 +138,6 @@ struct site_classes {
     uint64_t n_instances;
     int tiny; /* number + 1 of the class of those that are below notice and like no other; 0 = there is none */
     double waiting_ns, largest_ns;
-    double parts_n[WHEN_PARTS]; /* instances by part of the run, those that lie in several by their waiting there */
     double *rank_waiting_ns;
     VEC(struct path_class *) classes;
 };

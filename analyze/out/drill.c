@@ -228,11 +228,10 @@ static double when_differs(const struct when_rank *one, const struct when_rank *
 /* One line of blocks over the run, and one a rank where ranks are late at different times. */
 static void drill_when(struct drill *drill, const struct cause *cause)
 {
-    const char *sentence = when_sentence(&drill->arena, drill->analysis, cause);
+    const char *sentence = when_in_full(&drill->arena, cause);
     double most = 0;
     page_line(&drill->page, "%*swhen: |%s|   %s", DRILL_INDENT, "",
-              style_sparkline(&drill->arena, &drill->page.look, cause->when_ns, WHEN_PARTS),
-              sentence ? sentence : "all through the run");
+              style_sparkline(&drill->arena, &drill->page.look, cause->when_ns, WHEN_PARTS), sentence ? sentence : "");
     for (uint32_t i = 1; i < cause->n_when_ranks; i++)
         most = fmax(most, when_differs(&cause->when_ranks[0], &cause->when_ranks[i]));
     for (uint32_t i = 0; i < cause->n_when_ranks && most > WHEN_DIFFERENT; i++) {

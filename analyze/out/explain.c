@@ -4,126 +4,18 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"
 #include "analyze/out/ending.h"
+#include "analyze/verdict/balance.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What one rank did there, or several of them on average. */
-struct doing {
-    uint32_t rank;
-    double time_ns, computing_ns, entered_ns, executions;
-    double instructions, cost_ns; /* of one execution; NAN: there is none */
-    double cost_error;            /* relative */
-    double bytes, file_bytes;
-    double thread_ns; /* time on a CPU of all threads */
-    double error_ns;  /* standard error of the time, as far as samples tell it */
-};
-
-struct crowd {
-    uint32_t *ranks, n;
-    const char *names;  /* "ranks 0,2" */
-    struct doing *each; /* in the order of ranks */
-    struct doing mean;
-};
-
-static void set_each_time(struct doing *doing, double instructions)
+static struct sides sides_named(struct arena *arena, const struct cause *cause)
 {
-    doing->instructions = doing->executions > 0 ? instructions / doing->executions : NAN;
-    doing->cost_ns = doing->executions > 0 ? doing->computing_ns / doing->executions : NAN;
-}
-
-static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
-{
-    struct doing *doing = &crowd->each[crowd->n++];
-    *doing = (struct doing){.rank = rank->rank,
-                            .time_ns = rank->time_ns,
-                            .computing_ns = rank->computing_ns,
-                            .entered_ns = rank->entered_ns,
-                            .executions = (double)rank->executions,
-                            .cost_error = rank->cost_error,
-                            .bytes = (double)rank->bytes,
-                            .file_bytes = (double)rank->file_bytes,
-                            .thread_ns = rank->threads * rank->computing_ns,
-                            .error_ns = rank->error_ns};
-    set_each_time(doing, rank->instructions);
-}
-
-static int doing_compare(const void *a, const void *b)
-{
-    const struct doing *left = a, *right = b;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
-static void crowd_finish(struct arena *arena, struct crowd *crowd)
-{
-    struct doing sum = {0};
-    double instructions = 0, cost_ns2 = 0, time_ns2 = 0, n = crowd->n ? crowd->n : 1;
-    qsort(crowd->each, crowd->n, sizeof *crowd->each, doing_compare);
-    for (uint32_t i = 0; i < crowd->n; i++) {
-        const struct doing *doing = &crowd->each[i];
-        crowd->ranks[i] = doing->rank;
-        sum.time_ns += doing->time_ns / n;
-        sum.computing_ns += doing->computing_ns / n;
-        sum.entered_ns += doing->entered_ns / n;
-        sum.executions += doing->executions / n;
-        sum.bytes += doing->bytes / n;
-        sum.file_bytes += doing->file_bytes / n;
-        sum.thread_ns += doing->thread_ns / n;
-        instructions += doing->executions > 0 ? doing->instructions * doing->executions / n : 0;
-        cost_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
-        time_ns2 += pow(doing->error_ns / n, 2);
-    }
-    sum.cost_error = sum.computing_ns > 0 ? sqrt(cost_ns2) / sum.computing_ns : 0;
-    sum.error_ns = sqrt(time_ns2);
-    set_each_time(&sum, instructions);
-    crowd->mean = sum;
-    crowd->names = amount_ranks(arena, crowd->ranks, crowd->n);
-}
-
-static struct crowd crowd_of(struct arena *arena, uint32_t n_most)
-{
-    return (struct crowd){.ranks = arena_array(arena, uint32_t, n_most + 1),
-                          .each = arena_array(arena, struct doing, n_most + 1)};
-}
-
-/* Who is compared with whom: those who carry the blame, and those who wait and carry little of it or nothing. Of the
- * late ranks some may spend no longer in it than the others do on average: they are in it while others already wait. */
-struct sides {
-    struct crowd late, others;
-    struct crowd longer, no_longer; /* all are `longer` where there are not both */
-};
-
-static void sides_divide(struct arena *arena, struct sides *sides)
-{
-    double usual_ns = NOTABLY_LONGER * sides->others.mean.time_ns;
-    sides->longer = crowd_of(arena, sides->late.n);
-    sides->no_longer = crowd_of(arena, sides->late.n);
-    for (uint32_t i = 0; i < sides->late.n; i++) {
-        const struct doing *doing = &sides->late.each[i];
-        struct crowd *crowd = doing->time_ns < usual_ns ? &sides->no_longer : &sides->longer;
-        crowd->each[crowd->n++] = *doing;
-    }
-    if (!sides->longer.n || !sides->no_longer.n) {
-        sides->longer = sides->late;
-        sides->no_longer.n = 0;
-        return;
-    }
-    crowd_finish(arena, &sides->longer);
-    crowd_finish(arena, &sides->no_longer);
-}
-
-static struct sides sides_of(struct arena *arena, const struct cause *cause)
-{
-    uint32_t n_most = cause->n_ranks + cause->n_others;
-    struct sides sides = {.late = crowd_of(arena, n_most), .others = crowd_of(arena, n_most)};
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
-        crowd_add(i < cause->n_late ? &sides.late : &sides.others, &cause->ranks[i]);
-    for (uint32_t i = 0; i < cause->n_others; i++)
-        crowd_add(&sides.others, &cause->others[i]);
-    crowd_finish(arena, &sides.late);
-    crowd_finish(arena, &sides.others);
+    struct sides sides = sides_of(arena, cause);
+    struct crowd *late[] = {&sides.late, &sides.longer, &sides.no_longer};
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
+        late[i]->names = amount_ranks(arena, late[i]->ranks, late[i]->n);
     sides.others.names = amount_other_ranks(arena, sides.others.ranks, sides.others.n);
-    sides_divide(arena, &sides);
     return sides;
 }
 
@@ -135,8 +27,8 @@ static const char *verb(const struct crowd *crowd, const char *one, const char *
 
 enum measure { TIME, EXECUTIONS, INSTRUCTIONS, COST };
 
-/* By how much the late ranks exceed the mean of the others in something. */
-struct excess {
+/* How many times as much of something each late rank has as the others on average: the least and the most of them. */
+struct factor_range {
     const struct crowd *late;
     enum measure measure;
     double others;
@@ -179,21 +71,21 @@ static const char *compared(struct arena *arena, const struct crowd *others, enu
 }
 
 /* NAN where a rank has nothing of it; 1 where it is not known of all. */
-static double excess_of_one(const struct excess *excess, const struct doing *late)
+static double factor_of_one(const struct factor_range *range, const struct doing *late)
 {
-    return excess->is_known ? measure_of(late, excess->measure) / excess->others : 1;
+    return range->is_known ? measure_of(late, range->measure) / range->others : 1;
 }
 
-static struct excess excess_of(const struct crowd *late, const struct crowd *others, enum measure measure)
+static struct factor_range factor_range_of(const struct crowd *late, const struct crowd *others, enum measure measure)
 {
-    struct excess excess = {.late = late, .measure = measure, .others = measure_of(&others->mean, measure)};
-    excess.is_known = measure_of(&late->mean, measure) > 0 && excess.others > 0;
-    excess.low = excess.high = excess.mean = excess_of_one(&excess, &late->mean);
+    struct factor_range range = {.late = late, .measure = measure, .others = measure_of(&others->mean, measure)};
+    range.is_known = measure_of(&late->mean, measure) > 0 && range.others > 0;
+    range.low = range.high = range.mean = factor_of_one(&range, &late->mean);
     for (uint32_t i = 0; i < late->n; i++) {
-        excess.low = fmin(excess.low, excess_of_one(&excess, &late->each[i]));
-        excess.high = fmax(excess.high, excess_of_one(&excess, &late->each[i]));
+        range.low = fmin(range.low, factor_of_one(&range, &late->each[i]));
+        range.high = fmax(range.high, factor_of_one(&range, &late->each[i]));
     }
-    return excess;
+    return range;
 }
 
 static const char *digits_of(struct arena *arena, double ratio)
@@ -219,53 +111,40 @@ static bool is_one_factor(struct arena *arena, double low, double high)
     return high < NOTABLY_LONGER * low || !strcmp(digits_of(arena, low), digits_of(arena, high));
 }
 
-static const char *range(struct arena *arena, double low, double high)
+static const char *from_to(struct arena *arena, double low, double high)
 {
     return arena_printf(arena, "%s to %s", digits_of(arena, low), factor(arena, high));
 }
 
 /* Of ranks that are alike one ratio, "4.0 x"; of a few that are not, that of each, "1.00 x and 4.5 x", in the order in
  * which they are named; of many "1.9 to 2.1 x". */
-static const char *factors(struct arena *arena, const struct excess *excess)
+static const char *factors(struct arena *arena, const struct factor_range *range)
 {
     enum { FEW = 3 };
-    const struct crowd *late = excess->late;
+    const struct crowd *late = range->late;
     const char *text = "";
-    if (is_one_factor(arena, excess->low, excess->high))
-        return factor(arena, excess->mean);
+    if (is_one_factor(arena, range->low, range->high))
+        return factor(arena, range->mean);
     if (late->n > FEW)
-        return range(arena, excess->low, excess->high);
+        return from_to(arena, range->low, range->high);
     for (uint32_t i = 0; i < late->n; i++)
         text = arena_printf(arena, "%s%s%s", text,
                             i == 0            ? ""
                             : i + 1 < late->n ? ", "
                                               : " and ",
-                            factor(arena, excess_of_one(excess, &late->each[i])));
+                            factor(arena, factor_of_one(range, &late->each[i])));
     return text;
 }
 
-static bool is_within(const struct excess *excess, double low, double high)
+static bool is_within(const struct factor_range *range, double low, double high)
 {
-    return excess->low > low && excess->high < high;
+    return range->low > low && range->high < high;
 }
 
-/* The logarithm of the factor by which the ratio of two times may be off, where samples tell them: two standard
- * deviations. */
-static double doubt_of_times(const struct doing *late, const struct doing *others)
+/* The logarithm of the factor by which a ratio may be off. */
+static double doubt_of(struct ratio ratio)
 {
-    return SAME_DEVIATIONS * hypot(late->error_ns / late->time_ns, others->error_ns / others->time_ns);
-}
-
-/* The lower end of what that ratio may be, after Fieller: unlike its logarithm it is known where the smaller of the two
- * times may be next to nothing. */
-static double least_ratio(const struct doing *late, const struct doing *others)
-{
-    double late_ns = late->time_ns, others_ns = others->time_ns;
-    double late_off_ns2 = pow(SAME_DEVIATIONS * late->error_ns, 2),
-           off_ns2 = pow(SAME_DEVIATIONS * others->error_ns, 2);
-    double late_least_ns2 = fmax(late_ns * late_ns - late_off_ns2, 0), both_ns2 = late_ns * others_ns;
-    double root = sqrt(fmax(both_ns2 * both_ns2 - (others_ns * others_ns - off_ns2) * late_least_ns2, 0));
-    return late_least_ns2 > 0 ? late_least_ns2 / (both_ns2 + root) : 0;
+    return ratio.low > 0 ? log(ratio.high / ratio.low) / 2 : INFINITY;
 }
 
 static const char *give_or_take(struct arena *arena, double doubt)
@@ -284,10 +163,10 @@ static const char *in_it(const struct crowd *late, const struct crowd *others)
 /* Of ranks that are late although they spend no more time in it than the others. */
 static const char *explain_no_longer(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    struct excess excess = excess_of(late, others, TIME);
+    struct factor_range range = factor_range_of(late, others, TIME);
     const char *who = late->names, *spend = verb(late, "spends", "spend");
     const char *whom = compared(arena, others, TIME);
-    bool is_same = excess.is_known && excess.low * NOTABLY_LONGER > 1;
+    bool is_same = range.is_known && range.low * NOTABLY_LONGER > 1;
     return arena_printf(arena, "%s %s %s %s %s %s, but later", who, spend,
                         is_same ? "the same total time" : "no more time", in_it(late, others), is_same ? "as" : "than",
                         whom);
@@ -303,12 +182,13 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend,
                             amount_duration(late->mean.time_ns).text, in, verb(late, "", " on average"), others->names,
-                            least_ratio(&late->mean, &others->mean) > 1 ? "" : few);
-    struct excess longer = excess_of(late, others, TIME);
-    if (longer.mean < NOTABLY_LONGER)
+                            ratio_exceeds(sides_times(&late->mean, &others->mean), 1) ? "" : few);
+    struct factor_range longer = factor_range_of(late, others, TIME);
+    if (!sides_is_longer(&late->mean, &others->mean))
         return explain_no_longer(arena, late, others);
     const char *whom = compared(arena, others, TIME);
-    double doubt = doubt_of_times(&late->mean, &others->mean), least = least_ratio(&late->mean, &others->mean);
+    struct ratio times = sides_times(&late->mean, &others->mean);
+    double doubt = doubt_of(times), least = times.low;
     if (doubt > VAGUE_DOUBT && least > 1)
         return arena_printf(arena, "%s %s at least %s as long %s as %s", who, spend, factor(arena, least), in, whom);
     return arena_printf(arena, "%s %s %s as long %s as %s%s", who, spend, factors(arena, &longer), in, whom,
@@ -316,29 +196,22 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
 }
 
 /* Instructions are about what they are: the length of the machine code tells them. */
-static bool is_same_code(const struct excess *instructions)
+static bool is_same_code(const struct factor_range *instructions)
 {
     return is_within(instructions, 1 / SAME_CODE, SAME_CODE);
-}
-
-/* The logarithm of the factor by which the ratio of two costs may be off: two standard deviations. */
-static double doubt_of(const struct doing *late, const struct doing *others)
-{
-    bool is_known = late->cost_error > 0 && others->cost_error > 0;
-    return is_known ? 2 * hypot(late->cost_error, others->cost_error) : USUAL_DOUBT;
 }
 
 /* "each time at 3.5 x the cost", as far as that is known. `beside`: of this the other part has been told. */
 static const char *explain_cost(struct arena *arena, const struct crowd *late, const struct crowd *others,
                                 double beside, const char *each)
 {
-    struct excess cost = excess_of(late, others, COST);
-    double doubt = doubt_of(&late->mean, &others->mean);
+    struct factor_range cost = factor_range_of(late, others, COST);
+    double doubt = doubt_of(sides_costs(&late->mean, &others->mean));
     bool is_told = false;
     for (uint32_t i = 0; i < late->n; i++) {
         /* By more than its error, and by more than people care about. */
-        double ratio = excess_of_one(&cost, &late->each[i]) / beside;
-        is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(&late->each[i], &others->mean));
+        double ratio = factor_of_one(&cost, &late->each[i]) / beside;
+        is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(sides_costs(&late->each[i], &others->mean)));
     }
     cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
     double least = cost.mean * exp(-doubt);
@@ -357,72 +230,16 @@ static const char *explain_cost(struct arena *arena, const struct crowd *late, c
 static const char *explain_each(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others, bool *is_slower_then)
 {
-    struct excess instructions = excess_of(late, others, INSTRUCTIONS), cost = excess_of(late, others, COST);
+    struct factor_range instructions = factor_range_of(late, others, INSTRUCTIONS);
     bool has_same_code = is_same_code(&instructions);
     const char *dearer = explain_cost(arena, late, others, has_same_code ? 1 : instructions.mean,
                                       has_same_code ? "each time" : ", each");
-    *is_slower_then = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns &&
-                      ((has_same_code && !dearer) || cost.mean < 1 / NOTABLY_LONGER);
+    *is_slower_then = cause->balance == BALANCE_EACH_TIME && has_same_code && !dearer &&
+                      cause->kind_ns[KIND_MORE_TIME] >= WORTH_SAYING * cause->waiting_ns;
     if (!has_same_code)
         return arena_printf(arena, "each time with %s the instructions%s", factors(arena, &instructions),
                             dearer ? dearer : "");
     return dearer ? dearer : "at the same cost each time";
-}
-
-/* Over the run nobody executes more of it than the others: whoever is late executes it at another time. */
-static bool take_turns(const struct crowd *late, const struct crowd *others)
-{
-    const struct crowd *whom = others->n ? others : late;
-    struct excess more = excess_of(late, whom, EXECUTIONS), instructions = excess_of(late, whom, INSTRUCTIONS);
-    return late->n + others->n > 1 && more.is_known && is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN) &&
-           is_same_code(&instructions);
-}
-
-/* Whether times that samples tell may be alike. */
-static bool may_be_alike(const struct crowd *crowd)
-{
-    const struct doing *least = crowd->each, *most = crowd->each;
-    for (uint32_t i = 1; i < crowd->n; i++) {
-        least = crowd->each[i].time_ns < least->time_ns ? &crowd->each[i] : least;
-        most = crowd->each[i].time_ns > most->time_ns ? &crowd->each[i] : most;
-    }
-    double doubt = fmin(doubt_of_times(most, least), VAGUE_DOUBT);
-    return most->time_ns <= least->time_ns * fmax(TIMES_ALIKE, exp(doubt));
-}
-
-/* Nor does anybody take longer in all, as far as times tell. */
-static bool take_as_long(const struct crowd *late, const struct crowd *others)
-{
-    if (!others->n)
-        return late->n > 1 && may_be_alike(late);
-    bool is_nothing = most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns;
-    return !is_nothing && excess_of(late, others, TIME).mean < NOTABLY_LONGER;
-}
-
-/* They execute less in all, and are not longer in it. */
-static bool have_less(const struct crowd *late, const struct crowd *others)
-{
-    double more = excess_of(late, others, EXECUTIONS).mean * excess_of(late, others, INSTRUCTIONS).mean;
-    return more < 1 - AS_OFTEN && late->mean.computing_ns < NOTABLY_LONGER * others->mean.computing_ns;
-}
-
-/* Whether others wait because of when it is done, not because of how much of it the late ranks do. */
-static bool nobody_has_more(const struct cause *cause, const struct sides *sides)
-{
-    const struct crowd *late = &sides->longer, *others = &sides->others;
-    bool has_counts = late->mean.executions > 0 && cause->kind != KIND_MORE_TIME;
-    if (cause->is_unexplained)
-        return false;
-    if (!has_counts)
-        return take_as_long(late, others);
-    return take_turns(late, others) || (others->n && have_less(late, others));
-}
-
-/* Though it may be nobody over the run, whoever is late has more of it then than those who wait. */
-static bool has_more_each_time(const struct cause *cause)
-{
-    bool has_more_trips = cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
-    return has_more_trips || cause->meanwhile > NEGLIGIBLE_SHARE;
 }
 
 /* "once", "31,996 times" */
@@ -436,7 +253,7 @@ static const char *times_of(struct arena *arena, double executions)
 static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
-    if (!others->n && take_turns(late, others))
+    if (!others->n && balance_is_as_often(late, others))
         return arena_printf(arena, "%s run it one after the other; the rest wait", late->names);
     if (!(late->mean.executions > 0) || !others->n)
         return NULL;
@@ -450,13 +267,14 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
                                            : arena_printf(arena, "only %s %s it, %s", who, run, often);
     }
     whom = compared(arena, others, cause->kind == KIND_SLOWER && is_alike(others, EXECUTIONS) ? COST : EXECUTIONS);
-    struct excess more = excess_of(late, others, EXECUTIONS);
+    struct factor_range more = factor_range_of(late, others, EXECUTIONS);
     const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
     /* Ranks that run it as often over the whole run may still do so at other times. */
-    bool is_late = cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && take_turns(late, others);
+    bool is_late =
+        cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && balance_is_as_often(late, others);
     if (is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN))
         times = is_late ? "as often in all as" : "as often as";
-    if (have_less(late, others))
+    if (balance_is_less(late, others))
         return arena_printf(arena, "%s %s it %s %s in all, but later", who, run, times, whom);
     static const char *const when[2][2] = {{"", " in all, slower when others wait"},
                                            {", but at other times: others wait meanwhile",
@@ -466,10 +284,24 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, each, when[is_late][is_slower_then]);
 }
 
+/* Nobody has more of it, and what single steps take differs as it does on any machine. */
+static const char *explain_varying(struct arena *arena, const struct crowd *late, const struct crowd *others)
+{
+    bool is_counted = balance_is_as_often(late, others);
+    const char *as = others->n ? arena_printf(arena, " as %s", others->names) : "";
+    if (is_counted)
+        return arena_printf(arena, "%s %s it as often%s, at the same cost each time; single steps vary", late->names,
+                            verb(late, "runs", "run"), others->n ? as : " each");
+    return arena_printf(arena, "%s %s %s in it over the run%s; single steps vary", late->names,
+                        verb(late, "spends", "spend"), others->n ? "as long" : "equally long", as);
+}
+
 /* Computing: from executions where they are known, else from time. */
 static const char *explain_computing(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                      const struct crowd *others)
 {
+    if (cause->balance == BALANCE_VARYING)
+        return explain_varying(arena, late, others);
     const char *work = explain_work(arena, cause, late, others);
     return work ? work : explain_time(arena, late, others);
 }
@@ -501,7 +333,8 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
     case KIND_TRANSFER:
         return arena_printf(arena, "%s, moving data", explain_time(arena, late, others));
     default:
-        return explain_time(arena, late, others);
+        return cause->balance == BALANCE_UNEVEN ? explain_time(arena, late, others)
+                                                : explain_computing(arena, cause, late, others);
     }
 }
 
@@ -589,7 +422,7 @@ static const char *how_often(struct arena *arena, double part)
 static const char *factor_of_each(struct arena *arena, double least, double mean, double most, double others)
 {
     return is_one_factor(arena, least / others, most / others) ? factor(arena, mean / others)
-                                                               : range(arena, least / others, most / others);
+                                                               : from_to(arena, least / others, most / others);
 }
 
 /* More iterations in all are more entries, more iterations each time, or both. */
@@ -693,7 +526,7 @@ static const char *explain_first_parting(struct arena *arena, const struct cause
 
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
-    const struct sides sides = sides_of(arena, cause);
+    const struct sides sides = sides_named(arena, cause);
     const struct crowd *late = &sides.late, *others = &sides.others;
     const char *clauses[] = {
         explain_kind(arena, cause, &sides.longer, others),
@@ -716,29 +549,40 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     return text;
 }
 
-static const char *kind_words(enum cause_kind kind, bool is_serialised)
+static const char *kind_words(enum cause_kind kind, enum balance balance)
 {
     bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;
-    return says_more && is_serialised ? "serialisation" : label_kind_words(kind);
+    return says_more && balance == BALANCE_SERIAL    ? "serialisation"
+           : says_more && balance == BALANCE_VARYING ? "steps vary"
+                                                     : label_kind_words(kind);
+}
+
+/* Of all that is called so. */
+static double called_so_ns(const struct cause *cause, const char *words)
+{
+    double ns = 0;
+    for (int kind = 0; kind < KIND_N; kind++)
+        ns += strcmp(kind_words((enum cause_kind)kind, cause->balance), words) ? 0 : cause->kind_ns[kind];
+    return ns;
 }
 
 const char *explain_kind_words(struct arena *arena, const struct cause *cause)
 {
-    const struct sides sides = sides_of(arena, cause);
-    bool is_serialised = nobody_has_more(cause, &sides) && !has_more_each_time(cause);
     double sum = 0;
     if (cause->is_unexplained)
         return "not known";
     for (int kind = 0; kind < KIND_N; kind++)
         sum += cause->kind_ns[kind];
-    const char *text = kind_words(cause->kind, is_serialised);
-    if (!(sum > 0) || cause->kind_ns[cause->kind] >= MOST_SHARE * sum)
+    const char *largest = kind_words(cause->kind, cause->balance), *text = largest;
+    double largest_ns = called_so_ns(cause, largest);
+    if (!(sum > 0) || largest_ns >= MOST_SHARE * sum)
         return text;
-    text = arena_printf(arena, "%s %s", text, amount_share(cause->kind_ns[cause->kind] / sum).text);
-    for (int kind = 0; kind < KIND_N; kind++)
-        if (kind != (int)cause->kind && cause->kind_ns[kind] >= WORTH_NAMING_KIND * sum)
-            text = arena_printf(arena, "%s, %s %s", text, kind_words((enum cause_kind)kind, is_serialised),
-                                amount_share(cause->kind_ns[kind] / sum).text);
+    text = arena_printf(arena, "%s %s", text, amount_share(largest_ns / sum).text);
+    for (int kind = 0; kind < KIND_N; kind++) {
+        const char *words = kind_words((enum cause_kind)kind, cause->balance);
+        if (strcmp(words, largest) != 0 && cause->kind_ns[kind] >= WORTH_NAMING_KIND * sum)
+            text = arena_printf(arena, "%s, %s %s", text, words, amount_share(cause->kind_ns[kind] / sum).text);
+    }
     return text;
 }
 
@@ -762,7 +606,7 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
 
 const char *explain_instead(const struct label_book *book, const struct cause *cause)
 {
-    const struct sides sides = sides_of(book->arena, cause);
+    const struct sides sides = sides_named(book->arena, cause);
     /* The two ends of a message are in different calls as a matter of course. */
     bool is_told = cause->instead_share >= INSTEAD_SHARE && cause->kind != KIND_TRANSFER;
     if (!is_told || !sides.others.n || most_of(&sides.others, TIME) >= NEGLIGIBLE_SHARE * sides.late.mean.time_ns)
@@ -891,31 +735,34 @@ static bool helps_progress(const struct analysis *analysis, const struct cause *
 }
 
 /* Where the same work, shared out or handed over otherwise, would not be waited for; NULL where that is not it. */
-static const char *next_of_sharing(const struct cause *cause, const struct sides *sides)
+static const char *next_of_sharing(const struct cause *cause)
 {
-    if (nobody_has_more(cause, sides))
-        return has_more_each_time(cause) ? "no rank has more of it in all, but at each time one has: share out what is "
-                                           "done between two meetings, in smaller pieces"
-                                         : "no rank has more of it in all: let ranks do it at the same time, or hand "
-                                           "over sooner, in smaller pieces";
-    if (!sides->others.n && sides->late.n > 1 && has_more_each_time(cause) && !cause->is_unexplained)
-        return "at each time another rank has more of it: share out what is done between two meetings, in smaller "
+    switch (cause->balance) {
+    case BALANCE_SERIAL:
+        return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
                "pieces";
-    return NULL;
+    case BALANCE_EACH_TIME:
+        return cause->n_others || cause->n_ranks > cause->n_late
+                   ? "no rank has more of it in all, but at each time one has: share out what is done between two "
+                     "meetings, in smaller pieces"
+                   : "at each time another rank has more of it: share out what is done between two meetings, in "
+                     "smaller pieces";
+    case BALANCE_VARYING:
+        return "nothing to mend here: no rank has more of it, and single steps vary as clock speed, caches and other "
+               "processes make it";
+    default:
+        return NULL;
+    }
 }
 
 /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
-static const char *next_of_slower(struct arena *arena, const struct trace *trace, const struct cause *cause,
-                                  const struct sides *sides)
+static const char *next_of_slower(struct arena *arena, const struct trace *trace, const struct cause *cause)
 {
     const char *late = common_host(trace, cause->ranks, cause->n_late);
     const char *others = common_host(trace, cause->others, cause->n_others);
     if (late && cause->n_others && (!others || strcmp(late, others)))
         return arena_printf(
             arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
-    if (!sides->others.n && take_turns(&sides->late, &sides->others))
-        return "no rank is slower in all: on each its time varies from one step to the next, as clock speed, caches "
-               "and other processes make it";
     if (cause->library)
         return arena_printf(arena,
                             "what %s does may be slower there or more: compare what the ranks call it for, and how "
@@ -939,7 +786,6 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
 {
     const struct trace *trace = analysis->trace;
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
-    const struct sides sides = sides_of(arena, cause);
     bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
     bool is_program = says_more || cause->kind == KIND_SLOWER;
     if (is_program && is_for_progress(analysis, cause) && helps_progress(analysis, cause))
@@ -950,12 +796,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if (cause->is_unexplained)
         return "see what it waits for: perhaps for a process that is not recorded with this run, as one that was "
                "spawned";
-    const char *sharing = says_more ? next_of_sharing(cause, &sides) : NULL;
+    const char *sharing = says_more ? next_of_sharing(cause) : NULL;
     if (sharing)
         return sharing;
-    if (says_more && cause->is_alone)
-        return arena_printf(arena, "only %s this: share it out or overlap it",
-                            arena_printf(arena, "%s %s", sides.late.names, verb(&sides.late, "runs", "run")));
+    if (says_more && cause->is_alone) {
+        const struct sides sides = sides_named(arena, cause);
+        return arena_printf(arena, "only %s %s this: share it out or overlap it", sides.late.names,
+                            verb(&sides.late, "runs", "run"));
+    }
     const char *threads = says_more ? next_of_threads(arena, cause) : NULL;
     if (threads)
         return threads;
@@ -967,7 +815,7 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_SLOWER:
         if (threads_share_cpus(&analysis->machine))
             return "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again";
-        return next_of_slower(arena, trace, cause, &sides);
+        return next_of_slower(arena, trace, cause);
     case KIND_BLOCKED:
         return "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a "
                "late rank names the system calls; where there are few, it is page faults: use memory again that has "

@@ -6,6 +6,7 @@
 #include "analyze/out/headline.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/when.h"
+#include "analyze/verdict/balance.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -382,6 +383,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "share", json_real(cause->share));
     json_object_set_new(object, "kind", json_string(cause_kind_name(cause->kind)));
     json_object_set_new(object, "kinds", json_kinds(cause));
+    json_object_set_new(object, "balance", json_text(balance_name(cause->balance)));
     json_object_set_new(object, "kind_text", json_text(explain_kind_words(&json->scratch, cause)));
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
@@ -399,7 +401,8 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "without_cpu_ns", json_ns(cause->lacking_ns));
     json_object_set_new(object, "like", json_integer(cause->like));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
-    json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, json->analysis, cause)));
+    json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, cause)));
+    json_object_set_new(object, "throughout", json_boolean(cause->acts.kind == ACTS_THROUGHOUT));
     json_object_set_new(object, "when_ns", when);
     json_object_set_new(object, "every", json_integer(cause->every));
     json_object_set_new(object, "when_by_rank", json_when_by_rank(cause));

@@ -144,7 +144,7 @@ static const char *report_inside(struct report *report, const struct cause *caus
 /* What is inside, and when it acts, where that is not all through the run. */
 static void report_parts(struct report *report, const struct cause *cause)
 {
-    const char *when = when_sentence(&report->arena, report->analysis, cause);
+    const char *when = when_sentence(&report->arena, cause);
     const char *inside = report_inside(report, cause);
     if (report->page.look.drawing != DRAW_NOTHING)
         page_line(&report->page, "%*sover the run |%s|", HANG, "",

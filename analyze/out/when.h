@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When in the run a cause acts, from its waiting in equal parts of the run. */
+/* When in the run a cause acts, in words. */
 #pragma once
 #include "analyze/result/result.h"
 #include "wrap/base/containers.h"
 
-/* "every 10th time, only until 4.10 s", "a single stall of 1.00 s, 2.00 s after the start"; NULL: all through the run.
- */
-const char *when_sentence(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
+/* "every 10th time, only until 4.10 s", "a single stall of 1.00 s, 2.00 s after the start"; NULL: all through the run,
+ * or nothing is known. */
+const char *when_sentence(struct arena *arena, const struct cause *cause);
+/* Likewise, where it acts all through the run too: NULL where nothing is known. */
+const char *when_in_full(struct arena *arena, const struct cause *cause);

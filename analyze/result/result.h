@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "analyze/code/code.h"
+#include "analyze/result/ratio.h"
 #include "analyze/steps/steps.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
@@ -192,6 +193,29 @@ struct cause_part {
     uint32_t n_ranks;
 };
 
+/* When in the run a cause acts (verdict/when.h). */
+struct acting {
+    enum acting_kind {
+        ACTS_SOMEHOW, /* nothing is known of it */
+        ACTS_THROUGHOUT,
+        ACTS_IN_A_STALL,    /* from from_ns on */
+        ACTS_AT_ONCE,       /* about from_ns */
+        ACTS_IN_PART_ONLY,  /* from from_ns to to_ns; 0 = from the start, or to the end */
+        ACTS_IN_PART_MOSTLY /* likewise, and a little outside of it */
+    } kind;
+    double from_ns, to_ns; /* after the start */
+    bool is_trend;
+    double first_ns, last_ns; /* then: what is waited each time, at both ends */
+};
+
+/* Whether its late ranks have more of it than the others, over the run (verdict/balance.h). */
+enum balance {
+    BALANCE_UNEVEN,    /* they have, or nothing tells that they have not */
+    BALANCE_SERIAL,    /* nobody has more: others wait because of when it is done */
+    BALANCE_EACH_TIME, /* nobody has more in all, but each time another rank has */
+    BALANCE_VARYING,   /* likewise, by no more than core and cache make of the same work */
+};
+
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
@@ -231,7 +255,9 @@ struct cause {
     uint32_t like;              /* from 1: the largest cause with the same ranks late by as much; 0 = none */
     uint32_t n_beside;          /* beside what names it: outermost parts to which the same decision leads its ranks */
     double when_ns[WHEN_PARTS]; /* its waiting over the run, as the classes in which it has a part have it */
-    double when_n[WHEN_PARTS];  /* instances at the call at which most of it is felt, of any cause */
+    double when_n[WHEN_PARTS];  /* its instances at the call at which most of it is felt */
+    struct acting acts;
+    enum balance balance;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
     uint64_t stall_after_ns; /* ... and from then on, after the start */
     double lead_ns; /* it acts from when both sides last met, or made that call: on average, so long before the wait */
@@ -340,7 +366,7 @@ struct machine {
     struct machine_stop {       /* processes that were stopped, by a signal or with their machine, by rank */
         uint32_t rank;
         double stopped_ns;
-        bool is_most;      /* of the time in which it was ready to run but had no CPU */
+        bool is_most; /* of the time in which it was ready to run but had no CPU */
     } * stops;
     uint32_t n_hosts, n_stops;
 };

@@ -136,7 +136,7 @@ function whenBar(cause, durationNs) {
   if (first < 0) return cause.when ? el("p.whenline", null, cause.when) : null;
   const words = `waiting for it over the run, from about ${duration(first * part)} to ${duration((last + 1) * part)}`;
   return el("div.whenline", null, el("div.when", {role: "img", "aria-label": words, title: words}, cause.when_ns.map((ns) =>
-    el("i", {style: {height: `${ns > 0 ? Math.max(6, 100 * ns / most) : 0}%`}}))), el("span", null, cause.when || "all through the run"));
+    el("i", {style: {height: `${ns > 0 ? Math.max(6, 100 * ns / most) : 0}%`}}))), el("span", null, cause.when || (cause.throughout ? "all through the run" : "")));
 }
 
 function partsOf(cause) {

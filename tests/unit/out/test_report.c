@@ -612,6 +612,7 @@ static void parts_and_the_machine_have_their_rows(void **state)
     f->causes[0].parts = parts;
     f->causes[0].n_parts = 3;
     f->causes[0].when_ns[3] = 6e9;
+    f->causes[0].acts = (struct acting){.kind = ACTS_AT_ONCE, .from_ns = 984e6};
     f->analysis.machine = (struct machine){.waiting_ns = 2e9,
                                            .share = 0.25,
                                            .ranks = &f->late,

@@ -2,10 +2,18 @@
 /* What is said of when in the run a cause acts. */
 #include "analyze/out/page.h"
 #include "analyze/out/when.h"
+#include "analyze/verdict/when.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
+
+/* NULL: nothing is known. */
+static const char *in_words(struct arena *arena, const struct analysis *analysis, struct cause *cause)
+{
+    cause->acts = when_acts(analysis, cause);
+    return when_in_full(arena, cause);
+}
 
 /* The sentence for a run of 32 s in which the part i has `ns(i)`. */
 static const char *sentence_of(struct arena *arena, double (*ns)(int part), uint32_t every)
@@ -16,7 +24,7 @@ static const char *sentence_of(struct arena *arena, double (*ns)(int part), uint
         cause.when_ns[i] = ns(i);
         cause.when_n[i] = 10;
     }
-    const char *text = when_sentence(arena, &analysis, &cause);
+    const char *text = in_words(arena, &analysis, &cause);
     return text ? text : "";
 }
 
@@ -33,7 +41,7 @@ static const char *slowing_down(struct arena *arena, uint32_t every, int n_calls
         cause.when_n[part] += 1;
         at += 1 + more;
     }
-    const char *text = when_sentence(arena, &analysis, &cause);
+    const char *text = in_words(arena, &analysis, &cause);
     return text ? text : "";
 }
 
@@ -120,6 +128,28 @@ static double seldom_until_16(int part)
     return part < 16 ? seldom(part) : 0;
 }
 
+/* Cores differ by a little before it begins, or after it has ended. */
+static double after_12_beside_noise(int part)
+{
+    return part < 12 ? 2e4 * (1 + part % 3) : 1e6 + 1e5 * (part % 2);
+}
+
+static double until_20_beside_noise(int part)
+{
+    return after_12_beside_noise(WHEN_PARTS - 1 - part);
+}
+
+static double in_the_middle_beside_noise(int part)
+{
+    return part >= 10 && part < 20 ? 1e6 : 2e4 * (1 + part % 3);
+}
+
+/* Neither in a part alone nor all through the run: nothing is said. */
+static double most_in_the_second_half(int part)
+{
+    return part < 16 ? 2e5 + 1e5 * (part % 3) : 1e6 + 5e5 * (part % 2);
+}
+
 /* One wait that lies across two parts. */
 static double one_wait(int part)
 {
@@ -130,23 +160,27 @@ static void sentences_say_when(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    assert_string_equal(sentence(&arena, always), "");
+    assert_string_equal(sentence(&arena, always), "all through the run");
     assert_string_equal(sentence(&arena, until_12), "only until 12.0 s");
     assert_string_equal(sentence(&arena, after_8), "only after 8.00 s");
     assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
     assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
-    assert_string_equal(sentence(&arena, but_for_both_ends), "");
+    assert_string_equal(sentence(&arena, but_for_both_ends), "all through the run");
     assert_string_equal(sentence(&arena, growth), "growing from 25.0 us to 315 us of waiting each time");
     assert_string_equal(sentence(&arena, growth_and_a_stop), "growing from 25.0 us to 315 us of waiting each time");
-    assert_string_equal(sentence(&arena, two_stops_late), "");
+    assert_string_equal(sentence(&arena, two_stops_late), "all through the run");
     assert_string_equal(sentence(&arena, heap), "");
     assert_string_equal(sentence(&arena, less_after_20), "");
     assert_string_equal(slowing_down(&arena, 0, 3200), "growing from 118 us to 2.00 ms of waiting each time");
     assert_string_equal(slowing_down(&arena, 4, 3200),
                         "every 4th time, growing from 473 us to 8.00 ms of waiting each time");
-    assert_string_equal(sentence(&arena, now_and_then), "");
+    assert_string_equal(sentence(&arena, now_and_then), "all through the run");
     assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
-    assert_string_equal(sentence(&arena, seldom), "");
+    assert_string_equal(sentence(&arena, seldom), "all through the run");
+    assert_string_equal(sentence(&arena, after_12_beside_noise), "mostly after 12.0 s");
+    assert_string_equal(sentence(&arena, until_20_beside_noise), "mostly until 20.0 s");
+    assert_string_equal(sentence(&arena, in_the_middle_beside_noise), "mostly from 10.0 s to 20.0 s");
+    assert_string_equal(sentence(&arena, most_in_the_second_half), "");
     assert_string_equal(sentence_of(&arena, seldom, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, seldom_until_16, 10), "every 10th time, only until 16.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
@@ -169,10 +203,35 @@ static void silence_below_the_machine_is_no_news(void **state)
         cause.when_n[i] = 10;
         analysis.machine.when_ns[i] = i < 12 ? 0 : 3e6;
     }
-    assert_null(when_sentence(&arena, &analysis, &cause));
+    assert_null(in_words(&arena, &analysis, &cause));
     for (int i = 0; i < 12; i++)
         analysis.machine.when_ns[i] = 3e6;
-    assert_string_equal(when_sentence(&arena, &analysis, &cause), "only until 12.0 s");
+    assert_string_equal(in_words(&arena, &analysis, &cause), "only until 12.0 s");
+    arena_release(&arena);
+}
+
+/* Its own instances are few: those of other causes at the same call make no trend. */
+static void few_instances_make_no_trend(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    struct cause few = {0}, several = {0};
+    for (int i = 0; i < 6; i++) {
+        few.when_ns[5 * i] = 1e6 * (6 - i);
+        few.when_n[5 * i] = 1;
+    }
+    for (int i = 0; i < 16; i++) {
+        several.when_ns[2 * i] = 1e6 * (16 - i);
+        several.when_n[2 * i] = 1;
+    }
+    assert_false(when_acts(&analysis, &few).is_trend);
+    assert_true(when_acts(&analysis, &several).is_trend);
+    /* Once much, and then next to nothing in any order. */
+    several.when_ns[0] = 214e6;
+    for (int i = 1; i < 16; i++)
+        several.when_ns[2 * i] = 1e6 * (i * 7 % 16 + 1);
+    assert_false(when_acts(&analysis, &several).is_trend);
     arena_release(&arena);
 }
 
@@ -186,7 +245,7 @@ static void a_stall_is_told_as_one(void **state)
         cause.when_ns[i] = 1e9;
         cause.when_n[i] = 0.05;
     }
-    assert_string_equal(when_sentence(&arena, &analysis, &cause), "a single stall of 20.0 s, 4.00 s after the start");
+    assert_string_equal(in_words(&arena, &analysis, &cause), "a single stall of 20.0 s, 4.00 s after the start");
     arena_release(&arena);
 }
 
@@ -201,12 +260,12 @@ static void what_acts_begins_where_both_last_met(void **state)
         late.when_ns[i] = i >= 8 ? 1e9 : 0;
         once.when_ns[i] = i >= 20 && i < 29 ? 1e9 : 0;
     }
-    assert_null(when_sentence(&arena, &analysis, &late));
+    assert_null(in_words(&arena, &analysis, &late));
     late.lead_ns = 2e9;
-    assert_string_equal(when_sentence(&arena, &analysis, &late), "only after 6.00 s");
-    assert_null(when_sentence(&arena, &analysis, &once));
+    assert_string_equal(in_words(&arena, &analysis, &late), "only after 6.00 s");
+    assert_null(in_words(&arena, &analysis, &once));
     once.lead_ns = 12e9;
-    assert_string_equal(when_sentence(&arena, &analysis, &once), "only after 8.00 s");
+    assert_string_equal(in_words(&arena, &analysis, &once), "only after 8.00 s");
     arena_release(&arena);
 }
 
@@ -226,8 +285,11 @@ static void blocks_stand_for_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sentences_say_when),     cmocka_unit_test(silence_below_the_machine_is_no_news),
-        cmocka_unit_test(a_stall_is_told_as_one), cmocka_unit_test(what_acts_begins_where_both_last_met),
+        cmocka_unit_test(sentences_say_when),
+        cmocka_unit_test(silence_below_the_machine_is_no_news),
+        cmocka_unit_test(few_instances_make_no_trend),
+        cmocka_unit_test(a_stall_is_told_as_one),
+        cmocka_unit_test(what_acts_begins_where_both_last_met),
         cmocka_unit_test(blocks_stand_for_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

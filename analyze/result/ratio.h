@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * By how much one quantity exceeds another, and how well that is known: the one model of error for all comparisons of
+ * times. Each of the two has a standard error (sampling, fitted costs, what core and cache alone make of the same
+ * work); the ends of the ratio are those of Fieller ("Some problems in interval estimation", 1954) at SAME_DEVIATIONS.
+ * Unlike those of the logarithm they are known where the smaller one may be next to nothing. Exact counts have no
+ * error.
+ */
+#pragma once
+#include <stdbool.h>
+
+/* A quantity with its standard error, in the same unit. */
+struct measured {
+    double value, error;
+};
+
+/* low <= value <= high; high is INFINITY where the lower of the two may be nothing, value NAN where both are. */
+struct ratio {
+    double low, value, high;
+};
+
+struct ratio ratio_of(struct measured over, struct measured under);
+/* True when it is larger than `least`, beyond its error: what may be said as a fact. */
+static inline bool ratio_exceeds(struct ratio ratio, double least)
+{
+    return ratio.low > least;
+}
+/* True when both may be the same. */
+bool ratio_is_like(struct ratio one, struct ratio other, double factor);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/verdict/balance.h"
+#include "analyze/constants/constants.h"
+#include <math.h>
+
+const char *balance_name(enum balance balance)
+{
+    static const char *const names[] = {[BALANCE_UNEVEN] = "uneven",
+                                        [BALANCE_SERIAL] = "serialisation",
+                                        [BALANCE_EACH_TIME] = "each-time",
+                                        [BALANCE_VARYING] = "varying"};
+    return names[balance];
+}
+
+static bool is_within(double ratio, double least, double most)
+{
+    return ratio > least && ratio < most;
+}
+
+bool balance_is_as_often(const struct crowd *late, const struct crowd *others)
+{
+    const struct doing *whom = others->n ? &others->mean : &late->mean;
+    bool is_so = late->n + others->n > 1 && late->mean.executions > 0 && whom->executions > 0;
+    bool has_code = late->mean.instructions > 0 && whom->instructions > 0;
+    for (uint32_t i = 0; i < late->n && is_so; i++)
+        is_so = is_within(late->each[i].executions / whom->executions, 1 - AS_OFTEN, 1 + AS_OFTEN) &&
+                (!has_code || is_within(late->each[i].instructions / whom->instructions, 1 / SAME_CODE, SAME_CODE));
+    return is_so;
+}
+
+bool balance_is_less(const struct crowd *late, const struct crowd *others)
+{
+    const struct doing *whom = &others->mean;
+    double executions =
+        late->mean.executions > 0 && whom->executions > 0 ? late->mean.executions / whom->executions : 1;
+    double instructions =
+        late->mean.instructions > 0 && whom->instructions > 0 ? late->mean.instructions / whom->instructions : 1;
+    return executions * instructions < 1 - AS_OFTEN && late->mean.computing_ns < NOTABLY_LONGER * whom->computing_ns;
+}
+
+/* The longest of late ranks among themselves. */
+static bool may_be_alike(const struct crowd *crowd)
+{
+    const struct doing *least = crowd->each, *most = crowd->each;
+    for (uint32_t i = 1; i < crowd->n; i++) {
+        least = crowd->each[i].time_ns < least->time_ns ? &crowd->each[i] : least;
+        most = crowd->each[i].time_ns > most->time_ns ? &crowd->each[i] : most;
+    }
+    struct ratio times = sides_times(most, least);
+    return times.value <= TIMES_ALIKE || (times.low <= 1 && times.value <= exp(VAGUE_DOUBT));
+}
+
+/* Nobody takes longer in all, as far as times tell. */
+static bool is_as_long(const struct crowd *late, const struct crowd *others)
+{
+    if (!others->n)
+        return late->n > 1 && may_be_alike(late);
+    bool is_nothing = true;
+    for (uint32_t i = 0; i < others->n; i++)
+        is_nothing &= others->each[i].time_ns < NEGLIGIBLE_SHARE * late->mean.time_ns;
+    return !is_nothing && !sides_is_longer(&late->mean, &others->mean);
+}
+
+static bool nobody_has_more(const struct cause *cause, const struct sides *sides)
+{
+    const struct crowd *late = &sides->longer, *others = &sides->others;
+    bool has_counts = late->mean.executions > 0 && cause->kind != KIND_MORE_TIME;
+    if (!has_counts)
+        return is_as_long(late, others);
+    return balance_is_as_often(late, others) || (others->n && balance_is_less(late, others));
+}
+
+/* As far as is known: several are not compared with each other but with their mean. */
+static bool is_same_cost(const struct sides *sides)
+{
+    const struct crowd *late = &sides->late;
+    const struct doing *whom = sides->others.n ? &sides->others.mean : &late->mean;
+    bool is_same = late->n + sides->others.n > 1 && whom->cost_ns > 0;
+    for (uint32_t i = 0; i < late->n && is_same; i++) {
+        struct ratio costs = sides_costs(&late->each[i], whom);
+        is_same = late->each[i].cost_ns > 0 && !ratio_exceeds(costs, NOTABLY_LONGER) && costs.value < TIMES_ALIKE;
+    }
+    return is_same;
+}
+
+enum balance balance_of(const struct cause *cause, const struct sides *sides)
+{
+    bool has_more_trips = cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
+    bool is_each_time = has_more_trips || cause->meanwhile > NEGLIGIBLE_SHARE;
+    bool is_dearer = cause->kind == KIND_SLOWER && !is_same_cost(sides);
+    if (cause->is_unexplained)
+        return BALANCE_UNEVEN;
+    if (!nobody_has_more(cause, sides))
+        return is_each_time && !sides->others.n && sides->late.n > 1 ? BALANCE_EACH_TIME : BALANCE_UNEVEN;
+    if (!is_each_time)
+        return BALANCE_SERIAL;
+    bool is_near = cause->meanwhile * exp(SAME_FACTOR) >= 1;
+    return is_near && !has_more_trips && !is_dearer ? BALANCE_VARYING : BALANCE_EACH_TIME;
+}
+
+void balance_settle_kind(struct cause *cause, const struct sides *sides)
+{
+    if (!(cause->kind_ns[KIND_SLOWER] > 0) || !is_same_cost(sides))
+        return;
+    bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
+    enum cause_kind kind = is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
+    cause->kind_ns[kind] += cause->kind_ns[KIND_SLOWER];
+    cause->kind_ns[KIND_SLOWER] = 0;
+    for (int i = 0; i < KIND_N; i++)
+        if (i == 0 || cause->kind_ns[i] > cause->kind_ns[cause->kind])
+            cause->kind = (enum cause_kind)i;
+}

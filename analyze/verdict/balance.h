@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether others wait because late ranks have more of it, because of when it is done, or because single steps vary.
+ *
+ * Nobody has more of it where executions are the same (they are exact), or where times are alike and known to be.
+ * Then the rank that is waited for has more of it each time, by more or by less than core and cache alone make of the
+ * same work; or those who wait have done nothing of it meanwhile, and do it later: serialisation.
+ */
+#pragma once
+#include "analyze/verdict/sides.h"
+
+/* Over the run they execute it as often, and as many instructions each time. */
+bool balance_is_as_often(const struct crowd *late, const struct crowd *others);
+/* They execute less in all, and are not longer in it. */
+bool balance_is_less(const struct crowd *late, const struct crowd *others);
+const char *balance_name(enum balance balance); /* "each-time" ... as in the JSON */
+enum balance balance_of(const struct cause *cause, const struct sides *sides);
+/* What is called slower, at a cost that is the same on all ranks as far as is known, is not: it becomes more work where
+ * ranks execute more, else more time. */
+void balance_settle_kind(struct cause *cause, const struct sides *sides);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/verdict/sides.h"
+#include "analyze/constants/constants.h"
+#include <math.h>
+#include <stdlib.h>
+
+static void set_each_time(struct doing *doing, double instructions)
+{
+    doing->instructions = doing->executions > 0 ? instructions / doing->executions : NAN;
+    doing->cost_ns = doing->executions > 0 ? doing->computing_ns / doing->executions : NAN;
+}
+
+static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
+{
+    struct doing *doing = &crowd->each[crowd->n++];
+    *doing = (struct doing){.rank = rank->rank,
+                            .time_ns = rank->time_ns,
+                            .computing_ns = rank->computing_ns,
+                            .entered_ns = rank->entered_ns,
+                            .executions = (double)rank->executions,
+                            .cost_error = rank->cost_error,
+                            .bytes = (double)rank->bytes,
+                            .file_bytes = (double)rank->file_bytes,
+                            .thread_ns = rank->threads * rank->computing_ns,
+                            .error_ns = rank->error_ns};
+    set_each_time(doing, rank->instructions);
+}
+
+static int doing_compare(const void *a, const void *b)
+{
+    const struct doing *left = a, *right = b;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+static void crowd_finish(struct crowd *crowd)
+{
+    struct doing sum = {0};
+    double instructions = 0, cost_ns2 = 0, time_ns2 = 0, n = crowd->n ? crowd->n : 1;
+    qsort(crowd->each, crowd->n, sizeof *crowd->each, doing_compare);
+    for (uint32_t i = 0; i < crowd->n; i++) {
+        const struct doing *doing = &crowd->each[i];
+        crowd->ranks[i] = doing->rank;
+        sum.time_ns += doing->time_ns / n;
+        sum.computing_ns += doing->computing_ns / n;
+        sum.entered_ns += doing->entered_ns / n;
+        sum.executions += doing->executions / n;
+        sum.bytes += doing->bytes / n;
+        sum.file_bytes += doing->file_bytes / n;
+        sum.thread_ns += doing->thread_ns / n;
+        instructions += doing->executions > 0 ? doing->instructions * doing->executions / n : 0;
+        cost_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
+        time_ns2 += pow(doing->error_ns / n, 2);
+    }
+    sum.cost_error = sum.computing_ns > 0 ? sqrt(cost_ns2) / sum.computing_ns : 0;
+    sum.error_ns = sqrt(time_ns2);
+    set_each_time(&sum, instructions);
+    crowd->mean = sum;
+}
+
+static struct crowd crowd_of(struct arena *arena, uint32_t n_most)
+{
+    return (struct crowd){.ranks = arena_array(arena, uint32_t, n_most + 1),
+                          .each = arena_array(arena, struct doing, n_most + 1)};
+}
+
+/* Of what is computed. */
+static double core_error_ns(const struct doing *doing)
+{
+    return COST_ACROSS_RANKS * fmin(doing->computing_ns, doing->time_ns);
+}
+
+struct ratio sides_times(const struct doing *late, const struct doing *others)
+{
+    return ratio_of((struct measured){late->time_ns, hypot(late->error_ns, core_error_ns(late))},
+                    (struct measured){others->time_ns, hypot(others->error_ns, core_error_ns(others))});
+}
+
+struct ratio sides_costs(const struct doing *late, const struct doing *others)
+{
+    bool is_known = late->cost_error > 0 && others->cost_error > 0;
+    double unknown = USUAL_DOUBT / SAME_DEVIATIONS / M_SQRT2;
+    double late_error = is_known ? hypot(late->cost_error, COST_ACROSS_RANKS) : unknown,
+           others_error = is_known ? hypot(others->cost_error, COST_ACROSS_RANKS) : unknown;
+    return ratio_of((struct measured){late->cost_ns, late_error * late->cost_ns},
+                    (struct measured){others->cost_ns, others_error * others->cost_ns});
+}
+
+bool sides_is_longer(const struct doing *late, const struct doing *others)
+{
+    struct ratio times = sides_times(late, others);
+    return ratio_exceeds(times, NOTABLY_LONGER) || times.value >= TIMES_ALIKE;
+}
+
+static void sides_divide(struct arena *arena, struct sides *sides)
+{
+    sides->longer = crowd_of(arena, sides->late.n);
+    sides->no_longer = crowd_of(arena, sides->late.n);
+    for (uint32_t i = 0; i < sides->late.n; i++) {
+        const struct doing *doing = &sides->late.each[i];
+        bool is_longer = !(sides->others.mean.time_ns > 0) || sides_is_longer(doing, &sides->others.mean);
+        struct crowd *crowd = is_longer ? &sides->longer : &sides->no_longer;
+        crowd->each[crowd->n++] = *doing;
+    }
+    if (!sides->longer.n || !sides->no_longer.n) {
+        sides->longer = sides->late;
+        sides->no_longer.n = 0;
+        return;
+    }
+    crowd_finish(&sides->longer);
+    crowd_finish(&sides->no_longer);
+}
+
+struct sides sides_of(struct arena *arena, const struct cause *cause)
+{
+    uint32_t n_most = cause->n_ranks + cause->n_others;
+    struct sides sides = {.late = crowd_of(arena, n_most), .others = crowd_of(arena, n_most)};
+    for (uint32_t i = 0; i < cause->n_ranks; i++)
+        crowd_add(i < cause->n_late ? &sides.late : &sides.others, &cause->ranks[i]);
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        crowd_add(&sides.others, &cause->others[i]);
+    crowd_finish(&sides.late);
+    crowd_finish(&sides.others);
+    sides_divide(arena, &sides);
+    return sides;
+}

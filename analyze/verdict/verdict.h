@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is true of each cause, decided once for all outputs: output only chooses words.
+ *
+ * All figures of the analysis are final before: its times, ranks and gains.
+ */
+#pragma once
+#include "analyze/result/result.h"
+
+void verdicts_find(struct analysis *analysis);
+/* Of one of its causes. */
+void verdict_settle(const struct analysis *analysis, struct cause *cause);
