@@ -2,6 +2,7 @@
 #include "analyze/out/headline.h"
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
+#include "analyze/out/ending.h"
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -59,14 +60,16 @@ static const char *headline_transfers(const struct label_book *book)
                         label_within(book, analysis->transfers.places[0].step));
 }
 
-static const char *headline_fine(struct arena *arena, const struct answer *answer)
+static const char *headline_fine(struct arena *arena, const struct analysis *analysis)
 {
+    const struct answer *answer = &analysis->answer;
+    const char *whom = machine_is_stopped(&analysis->machine) ? "that were stopped" : "that had no CPU";
     const char *text = arena_printf(arena, "Nothing to mend in the program: the waiting is %s and random.",
                                     amount_share(answer->program_share).text);
     if (!answer->is_machine)
         return text;
-    return arena_printf(arena, "%s For another %s of the time ranks waited for others that had no CPU.", text,
-                        amount_share(answer->machine_share).text);
+    return arena_printf(arena, "%s For another %s of the time ranks waited for others %s.", text,
+                        amount_share(answer->machine_share).text, whom);
 }
 
 const char *headline(const struct label_book *book)
@@ -79,7 +82,7 @@ const char *headline(const struct label_book *book)
     case ANSWER_TRANSFERS:
         return headline_transfers(book);
     case ANSWER_FINE:
-        return headline_fine(book->arena, &book->analysis->answer);
+        return headline_fine(book->arena, book->analysis);
     default:
         return headline_cause(book);
     }

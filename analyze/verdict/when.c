@@ -150,6 +150,9 @@ static int longest_pause(const double *ns, int from, int to, double nothing_ns)
     return longest;
 }
 
+/* So many parts at either end are no news. */
+#define SPAN_MARGIN ((1 - MOST_SHARE) * WHEN_PARTS)
+
 struct span {
     int from, to;
 };
@@ -197,8 +200,7 @@ static bool find_span(const struct analysis *analysis, const struct cause *cause
                       struct acting *acting)
 {
     double part_ns = analysis->efficiency.wall_ns / WHEN_PARTS, from_ns = span.from * part_ns - cause->lead_ns;
-    double margin =
-        fmax((1 - MOST_SHARE) * WHEN_PARTS, longest_pause(cause->when_ns, span.from, span.to, nothing_ns) + 1);
+    double margin = fmax(SPAN_MARGIN, longest_pause(cause->when_ns, span.from, span.to, nothing_ns) + 1);
     if (is_hidden_outside(analysis, cause, span.from, span.to))
         return false;
     acting->from_ns = from_ns > margin * part_ns ? from_ns : 0;
@@ -221,11 +223,14 @@ struct acting when_acts(const struct analysis *analysis, const struct cause *cau
     double nothing_ns = TREND_LEFT_OUT / 2 * all_ns;
     struct span all = span_of_all(ns, nothing_ns);
     find_trend(cause, all.from, all.to, &acting);
-    if (find_span(analysis, cause, all, nothing_ns, &acting)) {
+    struct span most = span_of_most(ns, all_ns, all);
+    /* A little before or after may be what the machine did once. */
+    bool is_all = most.from - all.from <= SPAN_MARGIN && all.to - most.to <= SPAN_MARGIN;
+    if (is_all && find_span(analysis, cause, all, nothing_ns, &acting)) {
         acting.kind = ACTS_IN_PART_ONLY;
     } else if (!acting.is_trend && is_throughout(ns, all_ns)) {
         acting.kind = ACTS_THROUGHOUT;
-    } else if (!acting.is_trend && find_span(analysis, cause, span_of_most(ns, all_ns, all), nothing_ns, &acting)) {
+    } else if (!acting.is_trend && find_span(analysis, cause, most, nothing_ns, &acting)) {
         acting.kind = ACTS_IN_PART_MOSTLY;
     }
     return acting;

@@ -144,6 +144,12 @@ static double in_the_middle_beside_noise(int part)
     return part >= 10 && part < 20 ? 1e6 : 2e4 * (1 + part % 3);
 }
 
+/* Something happened once, long before. */
+static double after_12_and_once_before(int part)
+{
+    return part == 4 ? 4e5 : part < 12 ? 0 : 1e6;
+}
+
 /* Neither in a part alone nor all through the run: nothing is said. */
 static double most_in_the_second_half(int part)
 {
@@ -178,6 +184,7 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
     assert_string_equal(sentence(&arena, seldom), "all through the run");
     assert_string_equal(sentence(&arena, after_12_beside_noise), "mostly after 12.0 s");
+    assert_string_equal(sentence(&arena, after_12_and_once_before), "mostly after 12.0 s");
     assert_string_equal(sentence(&arena, until_20_beside_noise), "mostly until 20.0 s");
     assert_string_equal(sentence(&arena, in_the_middle_beside_noise), "mostly from 10.0 s to 20.0 s");
     assert_string_equal(sentence(&arena, most_in_the_second_half), "");
