@@ -74,7 +74,7 @@ struct lane {
     struct stretch stretch;
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
-    uint32_t next_worker; /* among the busy ones of its rank; TRACE_NONE */
+    uint32_t next_worker;    /* among the busy ones of its rank; TRACE_NONE */
     uint64_t lacked_long_ns; /* ready to run but without a CPU, all times that may be a stop (wrap/notes.h) */
     struct team_member member;
     struct team_sums off_sums; /* the team's, when it left the CPU */
