@@ -231,8 +231,8 @@ struct cause {
     double if_gone_ns;           /* the most, did it take no time at all; >= if_balanced_ns */
     double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
     double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
-    uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     double meanwhile;      /* so long was who waits in its code before, per time of the late side */
+    uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
     double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
     bool is_alone;         /* its late ranks alone run it, as far as is known */
@@ -240,17 +240,17 @@ struct cause {
     bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
     bool is_unrecorded;    /* recording was switched off meanwhile */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
-    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
+    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
+    uint32_t partition;         /* from 1: the one that it has a part in (blame/partitions.h); 0 = none */
     struct cause_site *sites;   /* by falling waiting_ns */
     struct cause_file *files;   /* that a call of MPI-IO works on, by falling bytes */
     struct parting *partings;   /* the first one is where the two sides part, others follow by falling share */
     struct cause_part *parts;   /* at least one */
-    uint32_t partition;         /* from 1: the one that it has a part in (blame/partitions.h); 0 = none */
     double lacking_ns;          /* of the machine's row: its late ranks had no CPU in the code that names it */
     uint32_t like;              /* from 1: the largest cause with the same ranks late by as much; 0 = none */
     uint32_t n_beside;          /* beside what names it: outermost parts to which the same decision leads its ranks */
