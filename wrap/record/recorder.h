@@ -63,6 +63,7 @@ struct recorder_thread {
     unsigned depth;
     _Atomic bool needs_accounts;     /* switches may be lost, or are not recorded: the helper says so */
     bool told_full, samples_refused; /* the helper's */
+    bool poll_has_yielded;           /* since the last poll: the thread offered its CPU to others */
     const void *outer_frame, *outer_return_address;
     struct ww_call *poll; /* open polling interval */
     const void *poll_return_address;
@@ -70,7 +71,6 @@ struct recorder_thread {
     uint64_t poll_cpu_ns, poll_cpu_at_ns; /* the thread's CPU time at a failure shortly before the last, and when */
     /* The program's own work between polls of the open interval, since then. */
     uint64_t poll_work_ns, poll_work_since_ns;
-    bool poll_has_yielded; /* since the last poll: the thread offered its CPU to others */
     struct recorder_poll_place {
         const void *return_address;
         uint16_t call;
@@ -81,15 +81,15 @@ struct recorder_thread {
         uint64_t from_ns, to_ns;
     } poll_nap[RECORDER_NAPS]; /* the last in the open interval, oldest first; all zero = none */
     _Atomic uint64_t n_calls, n_polls;
-    uint32_t n_windows;        /* that had begun at this thread's last call */
-    bool is_at_all;            /* the present call is one of all processes (record_windows) */
-    struct ww_call unrecorded; /* what wrappers fill in where nothing is recorded */
+    uint32_t n_windows;         /* that had begun at this thread's last call */
+    bool is_at_all;             /* the present call is one of all processes (record_windows) */
+    _Atomic bool has_callbacks; /* MPI has called a function of the program */
+    struct ww_call unrecorded;  /* what wrappers fill in where nothing is recorded */
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
     struct recorder_intervals calls;
     /* Of functions of the program that MPI calls: since when one runs (0 = none does), and those before. */
-    _Atomic bool has_callbacks;
     _Atomic uint64_t callback_ns;
     struct recorder_intervals callbacks;
     struct recorder_account account[RECORDER_ACCOUNTS]; /* the last; so many were taken: */
