@@ -63,8 +63,9 @@ STAND_BEFORE(int, execvpe, (const char *file, char *const argv[], char *const en
 /* Some shells end so. */
 WW_EXPORT void _exit(int status)
 {
-    void (*next)(int) __attribute__((noreturn)) = (__typeof__(next))dlsym(RTLD_NEXT, "_exit");
+    void (*next)(int) = (void (*)(int))dlsym(RTLD_NEXT, "_exit");
     if (presence_is_first())
         next_tell_unseen();
     next(status);
+    __builtin_unreachable();
 }
