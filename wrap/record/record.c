@@ -87,17 +87,22 @@ static bool is_on_stack(const struct recorder_thread *thread, const void *frame_
     return (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
 }
 
-/* Is the wrapper of the call under way still on the stack? */
-static enum stack_answer nesting_of(struct recorder_thread *thread, const void *return_address,
-                                    const void *frame_address)
+enum nesting { NESTED, NOT_NESTED, NESTING_UNKNOWN };
+
+/* Is the wrapper of the call under way still on the stack? Its frame has gone when the present one lies as high, or
+ * when the word with its return address has become another. Nothing is walked: the present call may be one of a
+ * signal's handler, in the middle of anything. */
+static enum nesting nesting_of(const struct recorder_thread *thread, const void *frame_address)
 {
     bool is_own = is_on_stack(thread, frame_address), was_own = is_on_stack(thread, thread->outer_frame);
+    if (!thread->outer_frame)
+        return NESTED;
     if (!is_own)
-        return was_own ? STACK_IS_WITHIN : STACK_IS_UNKNOWN;
+        return was_own ? NESTED : NESTING_UNKNOWN;
     if (!was_own || frame_address >= thread->outer_frame)
-        return STACK_IS_NOT_WITHIN;
-    return stacks_is_within(&thread->stacks, &thread->events, &thread->bounds, return_address, frame_address,
-                            thread->outer_return_address, thread->outer_frame);
+        return NOT_NESTED;
+    const void *const volatile *return_address = (const void *const volatile *)thread->outer_frame + 1;
+    return *return_address == thread->outer_return_address ? NESTED : NOT_NESTED;
 }
 
 /* Such a call of a callback has its other side in a record of another process. */
@@ -108,8 +113,7 @@ static bool belongs_with_others(uint16_t call_id)
 }
 
 /* Is `thread` really inside another call? A call that is not recorded though it should be is counted. */
-static bool is_nested(struct recorder_thread *thread, uint16_t call_id, const void *return_address,
-                      const void *frame_address)
+static bool is_nested(struct recorder_thread *thread, uint16_t call_id, const void *frame_address)
 {
     if (!spool_is_open(&thread->events)) {
         if (thread->depth == 2 && atomic_load_explicit(&recorder.recording, memory_order_relaxed))
@@ -117,15 +121,15 @@ static bool is_nested(struct recorder_thread *thread, uint16_t call_id, const vo
         return true;
     }
     uint64_t callback_ns = atomic_load_explicit(&thread->callback_ns, memory_order_relaxed);
-    enum stack_answer nesting = nesting_of(thread, return_address, frame_address);
-    if (nesting == STACK_IS_NOT_WITHIN) {
+    enum nesting nesting = nesting_of(thread, frame_address);
+    if (nesting == NOT_NESTED) {
         /* Left by an exception, which a callback may have thrown. Nothing else tells when. */
         end_left(thread, callback_ns);
         thread->depth = 1;
         return false;
     }
     bool is_recording = atomic_load_explicit(&recorder.recording, memory_order_relaxed);
-    if (is_recording && (nesting == STACK_IS_UNKNOWN || (callback_ns && belongs_with_others(call_id))))
+    if (is_recording && (nesting == NESTING_UNKNOWN || (callback_ns && belongs_with_others(call_id))))
         count_unrecorded();
     return true;
 }
@@ -141,8 +145,8 @@ void record_jumps_to(uint64_t stack_pointer)
     end_left(thread, callback_ns ? callback_ns : recorder_now_ns());
 }
 
-static __attribute__((noinline)) struct recorder_thread *
-enter_slow(struct recorder_thread *thread, uint16_t call_id, const void *return_address, const void *frame_address)
+static __attribute__((noinline)) struct recorder_thread *enter_slow(struct recorder_thread *thread, uint16_t call_id,
+                                                                    const void *frame_address)
 {
     if (!thread) {
         if (!atomic_load_explicit(&recorder.recording, memory_order_relaxed))
@@ -153,7 +157,7 @@ enter_slow(struct recorder_thread *thread, uint16_t call_id, const void *return_
         count_unrecorded();
         return NULL;
     }
-    return thread->depth > 1 && is_nested(thread, call_id, return_address, frame_address) ? NULL : thread;
+    return thread->depth > 1 && is_nested(thread, call_id, frame_address) ? NULL : thread;
 }
 
 /* The thread, when this call is to be recorded. Raises depth in any case. */
@@ -161,7 +165,7 @@ static inline struct recorder_thread *begin(uint16_t call_id, const void *return
 {
     struct recorder_thread *thread = recorder_self;
     if (__builtin_expect(!thread || thread->depth++, 0)) {
-        thread = enter_slow(thread, call_id, return_address, frame_address);
+        thread = enter_slow(thread, call_id, frame_address);
         if (!thread)
             return NULL;
     }
@@ -170,6 +174,13 @@ static inline struct recorder_thread *begin(uint16_t call_id, const void *return
     thread->outer_frame = frame_address;
     thread->outer_return_address = return_address;
     return thread;
+}
+
+/* Between calls there is no outer frame: a signal's handler may call MPI right when the next one begins. */
+static inline void end(struct recorder_thread *thread)
+{
+    if (thread->depth > 0 && --thread->depth == 0)
+        thread->outer_frame = NULL;
 }
 
 /* Only this thread adds; the helper reads. */
@@ -402,8 +413,7 @@ void record_leave(struct ww_call *call, int mpi_error)
         leave_windowed(thread, call, mpi_error);
     else
         leave_recorded(thread, call, mpi_error);
-    if (thread->depth > 0)
-        thread->depth--;
+    end(thread);
 }
 
 void record_callback_begin(void)
@@ -599,8 +609,7 @@ void record_poll_failed(struct record_poll *poll)
         thread->poll = call;
         tell_interval(thread, thread->poll_enter_ns, now_ns);
     }
-    if (thread->depth > 0)
-        thread->depth--;
+    end(thread);
 }
 
 /* The rest of a polling interval that is told in parts. */

@@ -221,7 +221,6 @@ static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, 
     entry->key[0] = ra;
     entry->key[1] = fa;
     entry->id = id;
-    entry->is_whole = !(walk->flags & WW_STACK_CUT);
     for (unsigned i = 1; i < walk->n; i++) {
         entry->word[i - 1].place = walk->slot[i];
         entry->word[i - 1].value = walk->address[i];
@@ -276,29 +275,4 @@ __attribute__((noinline)) uint32_t stacks_find_slow(struct stack_table *table, s
     aside_run(find_aside, &find);
     errno = saved;
     return find.id;
-}
-
-/* Places rise from the inside out. */
-static enum stack_answer find_frame(const struct stack_entry *entry, uint64_t return_address, uint64_t slot)
-{
-    for (uint32_t i = 0; entry && i < entry->n; i++)
-        if (entry->word[i].place >= slot)
-            return entry->word[i].place == slot && entry->word[i].value == return_address ? STACK_IS_WITHIN
-                                                                                          : STACK_IS_NOT_WITHIN;
-    return entry && entry->is_whole ? STACK_IS_NOT_WITHIN : STACK_IS_UNKNOWN;
-}
-
-enum stack_answer stacks_is_within(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
-                                   const void *return_address, const void *frame_address,
-                                   const void *outer_return_address, const void *outer_frame_address)
-{
-    struct stack_entry *outer = atomic_load_explicit(&table->last, memory_order_relaxed);
-    uint64_t outer_ra = (uint64_t)(uintptr_t)outer_return_address, outer_fa = (uint64_t)(uintptr_t)outer_frame_address;
-    stacks_find(table, spool, bounds, return_address, frame_address);
-    enum stack_answer answer =
-        find_frame(atomic_load_explicit(&table->last, memory_order_relaxed), outer_ra, outer_fa + sizeof outer_fa);
-    /* Of the two calls the outer one is under way. The table may have started afresh meanwhile. */
-    bool is_there = outer && outer->key[0] == outer_ra && outer->key[1] == outer_fa;
-    atomic_store_explicit(&table->last, is_there ? outer : NULL, memory_order_release);
-    return answer;
 }

@@ -69,8 +69,7 @@ void stacks_learn_process(void);
 struct stack_entry {
     struct stack_entry *next;
     uint64_t key[2]; /* return address and frame address, or hash and flags */
-    uint32_t id;
-    uint32_t n : 31, is_whole : 1; /* by place: out to where the program begins */
+    uint32_t id, n;
     struct {
         uint64_t place, value;
     } word[]; /* by content: only `value` */
@@ -104,10 +103,4 @@ static inline uint32_t stacks_find(struct stack_table *table, struct spool *spoo
         }
     return stacks_find_slow(table, spool, bounds, return_address, frame_address);
 }
-/* Is the MPI call with this return address and frame under way within the one of `outer_`? */
-enum stack_answer { STACK_IS_WITHIN, STACK_IS_NOT_WITHIN, STACK_IS_UNKNOWN };
-enum stack_answer stacks_is_within(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
-                                   const void *return_address, const void *frame_address,
-                                   const void *outer_return_address, const void *outer_frame_address);
-
 _Static_assert(STACK_BUCKETS == 1 << (64 - 55), "stacks_bucket yields a bucket");
