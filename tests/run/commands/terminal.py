@@ -69,7 +69,7 @@ def words_of(text):
 
 def main():
     tool = pathlib.Path(sys.argv[1]) / "bin/whywait"
-    report = [tool, "report", "--width", "100", RUN]
+    report = [tool, "report", "--all", "--width", "100", RUN]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="whywait-terminal."))
     plain, status = piped(report, **UTF8)
     expect("a report in a pipe has colours", not ESCAPE.search(plain) and plain.isascii() and status == 0)

@@ -20,16 +20,43 @@
 #define EXPORT __attribute__((visibility("default")))
 #define NEXT(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name))
 
-static void note(const char *what, ino_t number, const char *path, const char *other)
+/* "/proc/self/fd/6/traces" and "traces" in an open folder become the path that everybody has. */
+static const char *plain(int folder, const char *path, char to[PATH_MAX])
 {
-    char line[2 * PATH_MAX + 64];
+    static const char descriptors[] = "/proc/self/fd/";
+    char link[64], *end = NULL;
+    const char *rest = path;
+    if (!strncmp(path, descriptors, sizeof descriptors - 1)) {
+        folder = (int)strtol(path + sizeof descriptors - 1, &end, 10);
+        rest = end + (*end == '/');
+    }
+    if (folder < 0 || (*path == '/' && !end))
+        return path;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t n = readlink(link, to, PATH_MAX - 1);
+    if (n <= 0)
+        return path;
+    snprintf(to + n, PATH_MAX - (size_t)n, "%s%s", *rest ? "/" : "", rest);
+    return to;
+}
+
+static void note_in(const char *what, ino_t number, int folder, const char *path, int other_folder, const char *other)
+{
+    char line[2 * PATH_MAX + 64], from[PATH_MAX], to[PATH_MAX];
     const char *log = getenv("ORDER_LOG");
+    path = plain(folder, path, from);
+    other = plain(other_folder, other, to);
     int n = snprintf(line, sizeof line, "%s\t%lu\t%s\t%s\n", what, (unsigned long)number, path, other);
     long fd = log ? syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd < 0)
         return;
     syscall(SYS_write, fd, line, (size_t)n);
     syscall(SYS_close, fd);
+}
+
+static void note(const char *what, ino_t number, const char *path, const char *other)
+{
+    note_in(what, number, AT_FDCWD, path, AT_FDCWD, other);
 }
 
 static void note_file(const char *what, int fd)
@@ -112,4 +139,25 @@ EXPORT int remove(const char *path)
 {
     note("remove", 0, path, "");
     return NEXT(int, remove, const char *)(path);
+}
+
+EXPORT int mkdirat(int folder, const char *path, mode_t mode)
+{
+    int result = NEXT(int, mkdirat, int, const char *, mode_t)(folder, path, mode);
+    if (result == 0)
+        note_in("mkdir", 0, folder, path, AT_FDCWD, "");
+    return result;
+}
+
+EXPORT int renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    note_in("rename", 0, from_folder, from, to_folder, to);
+    return NEXT(int, renameat, int, const char *, int, const char *)(from_folder, from, to_folder, to);
+}
+
+EXPORT int unlinkat(int folder, const char *path, int flags)
+{
+    if (!(flags & AT_REMOVEDIR))
+        note_in("remove", 0, folder, path, AT_FDCWD, "");
+    return NEXT(int, unlinkat, int, const char *, int)(folder, path, flags);
 }
