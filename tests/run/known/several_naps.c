@@ -29,10 +29,10 @@ enum { RARE = 6 * MS, USUAL = 2 * MS };
 enum { RARE = 10 * MS, USUAL = 2 * MS };
 #endif
 
+/* begin rare */
 __attribute__((noinline)) static void nap_rarely(void)
 {
     double begin_ns = known_clock_ns();
-    /* begin rare */
 #if defined KNOWN_FIRST
     poll(NULL, 0, RARE / MS);
 #elif defined KNOWN_THIRD
@@ -40,9 +40,9 @@ __attribute__((noinline)) static void nap_rarely(void)
 #else
     nanosleep(&(struct timespec){.tv_nsec = RARE}, NULL);
 #endif
-    /* end rare */
     note_napped(begin_ns, RARE);
 }
+/* end rare */
 
 __attribute__((noinline)) static void nap_each_time(void)
 {
