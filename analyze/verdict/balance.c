@@ -98,10 +98,10 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
     return is_near && !has_more_trips && !is_dearer ? BALANCE_VARYING : BALANCE_EACH_TIME;
 }
 
-void balance_settle_kind(struct cause *cause, const struct sides *sides)
+enum cause_kind balance_settle_kind(struct cause *cause, const struct sides *sides)
 {
     if (!(cause->kind_ns[KIND_SLOWER] > 0) || !is_same_cost(sides))
-        return;
+        return KIND_SLOWER;
     bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
     enum cause_kind kind = is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
     cause->kind_ns[kind] += cause->kind_ns[KIND_SLOWER];
@@ -109,4 +109,5 @@ void balance_settle_kind(struct cause *cause, const struct sides *sides)
     for (int i = 0; i < KIND_N; i++)
         if (i == 0 || cause->kind_ns[i] > cause->kind_ns[cause->kind])
             cause->kind = (enum cause_kind)i;
+    return kind;
 }

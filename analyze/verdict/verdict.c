@@ -3,18 +3,38 @@
 #include "analyze/verdict/balance.h"
 #include "analyze/verdict/when.h"
 
-void verdict_settle(const struct analysis *analysis, struct cause *cause)
+enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause)
 {
     struct arena scratch = {0};
     struct sides sides = sides_of(&scratch, cause);
     cause->balance = balance_of(cause, &sides);
-    balance_settle_kind(cause, &sides);
+    enum cause_kind slower = balance_settle_kind(cause, &sides);
     cause->acts = when_acts(analysis, cause);
     arena_release(&scratch);
+    return slower;
+}
+
+/* The code that a cause names, and what is below it, is slower where the cause is. `slower`: by the number before
+ * causes were sorted, what that has become. */
+static void settle_nodes(struct analysis *analysis, const enum cause_kind *slower, struct arena *scratch)
+{
+    uint32_t *cause = arena_array(scratch, uint32_t, analysis->n_nodes + 1); /* from 1; 0 = none */
+    for (uint32_t i = 0; i < analysis->n_nodes; i++) {
+        struct code_node *node = &analysis->nodes[i];
+        cause[i] = node->cause || node->parent == TRACE_NONE ? node->cause : cause[node->parent];
+        enum cause_kind kind = cause[i] ? slower[cause[i] - 1] : KIND_SLOWER;
+        double ns = node->kind_ns[KIND_SLOWER];
+        node->kind_ns[KIND_SLOWER] -= ns;
+        node->kind_ns[kind] += ns;
+    }
 }
 
 void verdicts_find(struct analysis *analysis)
 {
+    struct arena scratch = {0};
+    enum cause_kind *slower = arena_array(&scratch, enum cause_kind, analysis->n_causes + 1);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
-        verdict_settle(analysis, &analysis->causes[i]);
+        slower[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
+    settle_nodes(analysis, slower, &scratch);
+    arena_release(&scratch);
 }

@@ -8,5 +8,5 @@
 #include "analyze/result/result.h"
 
 void verdicts_find(struct analysis *analysis);
-/* Of one of its causes. */
-void verdict_settle(const struct analysis *analysis, struct cause *cause);
+/* Of one of its causes; returns what its time called slower has become. */
+enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause);
