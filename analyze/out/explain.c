@@ -832,6 +832,6 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                    "how much data";
         if (is_code && !trace->is_counted)
             return next_of_code(arena, analysis, &analysis->steps[cause->step]);
-        return "--cause shows its ranks, the calls where others wait, and its steps";
+        return "add --cause to see its ranks, the calls where others wait, and its steps";
     }
 }
