@@ -798,29 +798,29 @@ static void find_like(struct causes *causes, struct arena *scratch)
 static void partition_set_gain(struct writer *writer, struct partition *partition)
 {
     struct analysis *analysis = writer->causes->input->analysis;
-    struct cause_sums all = {0};
+    struct cause_sums *all = arena_array(&writer->scratch, struct cause_sums, 1);
     for (uint32_t i = 0; i < partition->n_causes; i++) {
         const struct cause *cause = &analysis->causes[partition->causes[i]];
         const struct cause_sums *sums = &writer->causes->sums.at[cause->found_as];
-        sparse_add_all(&all.waiting.classes, &sums->waiting.classes, 1);
-        sparse_add_all(&all.held_up, &sums->held_up, 1);
-        sparse_add_all(&all.times, &sums->times, 1);
-        sparse_add_all(&all.lacks, &sums->lacks, 1);
-        all.critical_ns += sums->critical_ns;
-        all.critical_off_ns += sums->critical_off_ns;
+        sparse_add_all(&all->waiting.classes, &sums->waiting.classes, 1);
+        sparse_add_all(&all->held_up, &sums->held_up, 1);
+        sparse_add_all(&all->times, &sums->times, 1);
+        sparse_add_all(&all->lacks, &sums->lacks, 1);
+        all->critical_ns += sums->critical_ns;
+        all->critical_off_ns += sums->critical_off_ns;
         partition->whole.lacking_ns += cause->lacking_ns;
     }
-    sparse_pack(&all.waiting.classes);
-    sparse_pack(&all.held_up);
-    sparse_pack(&all.times);
-    sparse_pack(&all.lacks);
+    sparse_pack(&all->waiting.classes);
+    sparse_pack(&all->held_up);
+    sparse_pack(&all->times);
+    sparse_pack(&all->lacks);
     partition->whole.when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
-    writer->sums = &all;
+    writer->sums = all;
     cause_set_gain(writer, &partition->whole);
-    sparse_release(&all.waiting.classes);
-    sparse_release(&all.held_up);
-    sparse_release(&all.times);
-    sparse_release(&all.lacks);
+    sparse_release(&all->waiting.classes);
+    sparse_release(&all->held_up);
+    sparse_release(&all->times);
+    sparse_release(&all->lacks);
 }
 
 void causes_write(struct causes *causes)
