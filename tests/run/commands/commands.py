@@ -115,7 +115,7 @@ TABLE = """
 1 | missing                  | convert @missing 0
 1 | no usable file           | convert @empty 0
 1 | usage                    | join
-1 | no records               | join @missing
+1 | cannot open              | join @missing
 1 | record what              | record
 1 | unknown option           | record --bogus @program
 1 | needs a value            | record --dir

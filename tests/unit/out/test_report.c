@@ -209,7 +209,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "1 loop jacobi.c:58-63 in relax()     6.00 s   100 %       -2.9 s\n"
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
               "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 calls\n"
-              "    next: --cause shows its ranks, the calls where others wait, and its steps\n"
+              "    next: add --cause to see its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all (--all)\n");
     free(text);
 }
