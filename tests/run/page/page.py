@@ -160,7 +160,7 @@ def check_numbers(browser, name, run):
     """What stands on the page, and what the text report prints or the JSON has."""
     report, text = run.report, run.output("report", "--top", "0", "--width", "400", run.path)
     browser.run("[...document.querySelectorAll('p.rest button')].forEach((more) => more.click())")
-    head = [piece for piece in re.split(r" {2,}", text.splitlines()[0].strip()) if piece]
+    head = [piece for piece in re.split(r" {2,}", text.splitlines()[1].strip()) if piece]
     expect(f"{name}: the head line", text_of(browser, "#head > *") == head, text_of(browser, "#head > *"), head)
     factors = re.findall(r"\d\.\d\d", next(line for line in text.splitlines() if line.startswith("parallel efficiency")))
     expect(f"{name}: the efficiency", text_of(browser, ".factor .value") == factors)
