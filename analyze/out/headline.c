@@ -36,6 +36,8 @@ static const char *headline_cause(const struct label_book *book)
     const struct analysis *analysis = book->analysis;
     const struct answer *answer = &analysis->answer;
     const struct cause *cause = answer_cause(analysis);
+    if (!cause)
+        return ""; /* an answer of another kind */
     const struct partition *partition = answer->kind == ANSWER_PARTITION ? &analysis->partitions[answer->number] : NULL;
     const char *where = partition ? arena_printf(arena, "%s as long in %u places", factor(arena, partition->factor),
                                                  partition->n_causes)
