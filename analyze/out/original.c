@@ -77,6 +77,15 @@ static FILE *open_in(const char *directory, const char *path, struct stat *statu
     return file;
 }
 
+/* Why the file at its own path is not shown; NULL = it may be. */
+static const char *why_hidden(const struct analysis *analysis, const char *path, const char *directory)
+{
+    if (access(path, R_OK))
+        return strerror(errno);
+    bool is_known = is_within(path, directory) || (analysis->code && tree_has_source_of_any(analysis->code, path));
+    return is_known ? NULL : "the run says that it is a source, but nothing else does";
+}
+
 struct original original_open(const struct analysis *analysis, const char *path, const char *directory,
                               uint64_t built_ns)
 {
@@ -84,12 +93,8 @@ struct original original_open(const struct analysis *analysis, const char *path,
     struct stat status;
     if (analysis->trace->run_dir)
         original.file = open_kept(analysis->trace->run_dir, path, &status);
-    if (!original.file && access(path, R_OK))
-        original.reason = strerror(errno);
-    else if (!original.file && !is_within(path, directory) &&
-             !(analysis->code && tree_has_source_of_any(analysis->code, path)))
-        original.reason = "the run says that it is a source, but nothing else does";
-    else if (!original.file && !(original.file = open_plain(path, 0, &status)))
+    if (!original.file && !(original.reason = why_hidden(analysis, path, directory)) &&
+        !(original.file = open_plain(path, 0, &status)))
         original.reason = strerror(errno);
     if (!original.file && directory)
         original.file = open_in(directory, path, &status);
