@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks follow a chain through 256 MB for the same number of links. That of rank 0 leads to the next element each
+ * All ranks follow a chain through 64 MB for the same number of links. That of rank 0 leads to the next element each
  * time, that of rank 1 all over the memory.
  *
  * ranks: 2
@@ -8,7 +8,7 @@
  */
 #include "known.h"
 
-enum { N = 1 << 25, STRIDE = 20261121, LINKS = 200000, STEPS = 12 };
+enum { N = 1 << 23, STRIDE = 20261121, LINKS = 200000, STEPS = 30 };
 
 static long *chain_make(unsigned stride)
 {
