@@ -82,8 +82,9 @@ bool program_gains_rights(const char *path)
     if (stat(path, &status) || statvfs(path, &mount) || mount.f_flag & ST_NOSUID ||
         prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) > 0)
         return false;
-    return (status.st_mode & S_ISUID && status.st_uid != getuid()) ||
-           (status.st_mode & S_ISGID && status.st_gid != getgid()) || gains_capabilities(path);
+    bool is_setgid = status.st_mode & S_ISGID && status.st_mode & S_IXGRP; /* alone, the first has another meaning */
+    return (status.st_mode & S_ISUID && status.st_uid != getuid()) || (is_setgid && status.st_gid != getgid()) ||
+           gains_capabilities(path);
 }
 
 /* The interpreter of a dynamic executable; NULL for a static one. */

@@ -17,6 +17,10 @@ PROGRAM = "many_threads"
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
 LIMIT_S = 100
+CLOSING = """#include <fcntl.h>
+#include <unistd.h>
+int main(void) { close(2); return open("results", O_CREAT | O_WRONLY, 0600) != 2 || write(2, "mine", 4) != 4; }
+"""
 WANTED = "seem not to be recorded"
 
 
@@ -87,16 +91,25 @@ def dropped(build, cwd):
 
 
 def no_mpi(build, cwd):
-    """What is wrong, or None: a program that is no MPI program, and has no children."""
-    done = subprocess.run([build / "bin" / "whywait", "record", "/bin/true"], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=LIMIT_S)
-    return None if done.returncode == 0 and "true has not called MPI_Init" in done.stderr else f"true: {done}"
+    """Lines of what is wrong with programs that are no MPI programs and have no children. The last two close standard error before
+    they end, and one then opens its results under that number."""
+    (cwd / "closing.c").write_text(CLOSING)
+    subprocess.run(["gcc", "closing.c", "-o", "closing"], cwd=cwd, check=True)
+    for program in ("/bin/true", "/bin/ls", cwd / "closing"):
+        done = subprocess.run([build / "bin" / "whywait", "record", program], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=LIMIT_S)
+        wanted = f"nothing was recorded: {pathlib.Path(program).name} has not called MPI_Init (put `whywait record` right before"
+        if done.returncode or done.stderr.count("whywait:") != 1 or wanted not in done.stderr:
+            yield f"{program}: {done}"
+    if (cwd / "results").read_text() != "mine":
+        yield f"closing: its results are {(cwd / 'results').read_text()}"
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as cwd:
-        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd)),
-                                 no_mpi(build, pathlib.Path(cwd))) if text]
+        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd)))
+               if text]
+        bad += no_mpi(build, pathlib.Path(cwd))
         bad += dropped(build, pathlib.Path(cwd))
     sys.exit("\n".join(bad) or 0)
 

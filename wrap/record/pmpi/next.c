@@ -268,7 +268,9 @@ void next_tell_unseen(void)
         say("the program has become %s (exec) without calling MPI_Finalize; what it did before that is in %s",
             program_invocation_short_name, before);
     else if (!before && is_the_program())
-        say("nothing was recorded: %s has not called MPI_Init", program_invocation_short_name);
+        say("nothing was recorded: %s has not called MPI_Init (put `whywait record` right before the program that "
+            "does)",
+            program_invocation_short_name);
     else if (!before && presence_is_first() && presence_nobody_came())
         say("nothing was recorded: no process that %s started has called MPI_Init with the recorder in it; a script or "
             "`env` that sets or clears LD_PRELOAD takes the recorder out (put `whywait record` behind it, right before "

@@ -7,6 +7,7 @@
  * Only the process that `whywait record` became speaks of exec. A child between vfork and exec is another one, and here
  * reads two variables and its number at most.
  */
+#include "wrap/presence.h"
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/process/presence.h"
 #include "wrap/record/process/say.h"
@@ -17,6 +18,12 @@
 #include <unistd.h>
 
 extern char **environ;
+
+static __attribute__((constructor)) void at_begin(void)
+{
+    if (presence_is_doubtful())
+        say_keep(PRESENCE_FD_LEAST);
+}
 
 static __attribute__((destructor)) void at_exit(void)
 {

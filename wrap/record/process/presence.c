@@ -25,6 +25,11 @@ bool presence_is_first(void)
     return number_of("WHYWAIT_PROCESS") == getpid();
 }
 
+bool presence_is_doubtful(void)
+{
+    return presence_is_first() && number_of("WHYWAIT_CAME") >= 0;
+}
+
 /* Not another file that the program has put there since. */
 static bool is_ours(const char *path)
 {

@@ -5,6 +5,8 @@
 
 /* This process is the one that `whywait record` became. Safe in a child after vfork. */
 bool presence_is_first(void);
+/* It is, and the program's file was not linked with MPI. */
+bool presence_is_doubtful(void);
 /* This process begins MPI. */
 void presence_tell(void);
 /* This process has begun MPI. */

@@ -3,6 +3,7 @@
 #include "wrap/record/process/aside.h"
 #include "wrap/launcher.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -26,6 +27,7 @@ static struct {
     bool is_there;
     dev_t device;
     ino_t number;
+    int kept_fd; /* a descriptor of our own for it; 0 = none */
 } standard_error;
 
 static __attribute__((constructor)) void remember_standard_error(void)
@@ -47,6 +49,27 @@ static bool is_standard_error(int fd)
            st.st_ino == standard_error.number;
 }
 
+static void let_go(void)
+{
+    int saved = errno;
+    if (standard_error.kept_fd && is_standard_error(standard_error.kept_fd))
+        close(standard_error.kept_fd);
+    standard_error.kept_fd = 0;
+    errno = saved;
+}
+
+void say_keep(int least_fd)
+{
+    int saved = errno;
+    remember_standard_error(); /* whichever constructor runs first */
+    int fd = standard_error.is_there ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, least_fd) : -1;
+    if (fd >= 0 && pthread_atfork(NULL, NULL, let_go) == 0)
+        standard_error.kept_fd = fd;
+    else if (fd >= 0)
+        close(fd);
+    errno = saved;
+}
+
 struct saying {
     const char *format;
     va_list *arguments;
@@ -64,8 +87,9 @@ static void say_aside(void *context)
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
             line[i] = '?';
     line[n++] = '\n';
-    if (is_standard_error(STDERR_FILENO))
-        (void)!write(STDERR_FILENO, line, n);
+    int fd = is_standard_error(STDERR_FILENO) ? STDERR_FILENO : standard_error.kept_fd;
+    if (fd == STDERR_FILENO || (fd && is_standard_error(fd)))
+        (void)!write(fd, line, n);
 }
 
 void say(const char *format, ...)

@@ -7,6 +7,9 @@
 /* "whywait: ..." and a new line, in one write, to the file that was standard error when the process began; to none
  * where descriptor 2 is another one by now. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* From now on a line also reaches that file where the program has closed descriptor 2, as `ls` does before it ends: by
+ * another descriptor, not below this one. Children do not keep it. */
+void say_keep(int least_fd);
 
 /*
  * Of what holds for all ranks, or for all ranks of a node, the first of them speaks: a line from each of a thousand
