@@ -272,6 +272,7 @@ static void find_causes(struct passes *passes, struct analysis *analysis, struct
                                        .measures = &passes->measures,
                                        .costs = &passes->costs,
                                        .survey = &passes->survey,
+                                       .locks = &passes->locks,
                                        .acting = timeline ? &passes->acting : NULL});
     analysis->n_contradictions = gains_count_contradictions(analysis);
 }

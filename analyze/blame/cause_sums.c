@@ -424,6 +424,37 @@ static void find_lost(struct causes *causes, struct arena *scratch)
     }
 }
 
+/* The part of it that is done under locks which let in one process at a time, and what sharing that out gains. */
+struct serial {
+    double share, gain_ns;
+};
+
+static struct serial serial_of(struct writer *writer)
+{
+    const struct cause_sums *sums = writer->sums;
+    struct sparse by_lock = {0}, by_rank = {0};
+    struct serial serial = {0};
+    double longest_ns = 0, least_ns = 0;
+    for (size_t i = 0; i < sums->serial.n; i++) {
+        sparse_add(&by_lock, key_high(sums->serial.at[i].key), sums->serial.at[i].ns);
+        sparse_add(&by_rank, key_low(sums->serial.at[i].key), sums->serial.at[i].ns);
+    }
+    sparse_pack(&by_lock);
+    sparse_pack(&by_rank);
+    for (size_t i = 0; i < by_lock.n; i++)
+        least_ns = fmax(least_ns, by_lock.at[i].ns);
+    for (size_t i = 0; i < by_rank.n; i++) {
+        uint32_t rank = (uint32_t)by_rank.at[i].key;
+        double share = fmin(1, by_rank.at[i].ns / fmax(1, sparse_get(&sums->times, rank)));
+        longest_ns = fmax(longest_ns, by_rank.at[i].ns);
+        serial.share += share * sparse_get(&sums->waiting.ranks, rank) / fmax(1, sums->waiting.ns);
+    }
+    serial.gain_ns = fmax(0, longest_ns - least_ns);
+    sparse_release(&by_lock);
+    sparse_release(&by_rank);
+    return serial;
+}
+
 /* After its classes and times are packed. */
 static void cause_set_gain(struct writer *writer, struct cause *cause)
 {
@@ -456,6 +487,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         left_idle_ns += share * class->left_idle_ns;
     }
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
+    const struct serial serial = serial_of(writer);
     struct gain gain =
         gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
                                      .ranks = input->ranks,
@@ -465,10 +497,13 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .times = &sums->times,
                                      .lacks_ns = lacks_ns,
                                      .left_idle_ns = left_idle_ns,
+                                     .serial_share = serial.share,
+                                     .serial_gain_ns = serial.gain_ns,
                                      .critical_ns = sums->critical_ns,
                                      .critical_off_ns = sums->critical_off_ns,
                                      .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
+    cause->serial_share = serial.share;
     bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
     double program_share = is_lacking ? cause->waiting_ns / (cause->waiting_ns + cause->lacking_ns) : 1;
     cause->if_balanced_least_ns = program_share * cause->if_balanced_ns;
@@ -638,6 +673,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&sums->lacks);
     sparse_pack(&sums->lacking);
     sparse_pack(&sums->held_up);
+    sparse_pack(&sums->serial);
     sparse_pack(&sums->inside);
     sparse_pack(&sums->entered);
     sparse_pack(&sums->busy);
@@ -804,21 +840,28 @@ static void partition_set_gain(struct writer *writer, struct partition *partitio
         const struct cause_sums *sums = &writer->causes->sums.at[cause->found_as];
         sparse_add_all(&all->waiting.classes, &sums->waiting.classes, 1);
         sparse_add_all(&all->held_up, &sums->held_up, 1);
+        sparse_add_all(&all->serial, &sums->serial, 1);
+        sparse_add_all(&all->waiting.ranks, &sums->waiting.ranks, 1);
         sparse_add_all(&all->times, &sums->times, 1);
         sparse_add_all(&all->lacks, &sums->lacks, 1);
+        all->waiting.ns += sums->waiting.ns;
         all->critical_ns += sums->critical_ns;
         all->critical_off_ns += sums->critical_off_ns;
         partition->whole.lacking_ns += cause->lacking_ns;
     }
     sparse_pack(&all->waiting.classes);
+    sparse_pack(&all->waiting.ranks);
     sparse_pack(&all->held_up);
+    sparse_pack(&all->serial);
     sparse_pack(&all->times);
     sparse_pack(&all->lacks);
     partition->whole.when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     writer->sums = all;
     cause_set_gain(writer, &partition->whole);
     sparse_release(&all->waiting.classes);
+    sparse_release(&all->waiting.ranks);
     sparse_release(&all->held_up);
+    sparse_release(&all->serial);
     sparse_release(&all->times);
     sparse_release(&all->lacks);
 }

@@ -484,6 +484,29 @@ static void causes_add_critical(struct causes *causes)
     sparse_release(&asleep_ns);
 }
 
+/* Time under locks that let in one process at a time. */
+static void causes_add_serial(struct causes *causes)
+{
+    const struct locks *locks = causes->input->locks;
+    for (size_t i = 0; i < locks->works.n; i++) {
+        const struct sparse *atoms = &locks->works.at[i].atoms;
+        for (size_t j = 0; locks_are_serial(locks, &locks->works.at[i]) && j < atoms->n; j++) {
+            uint32_t rank = key_rank(atoms->at[j].key);
+            struct term single;
+            struct shares shares = pools_expand(causes->input->classes->pools, key_atom(atoms->at[j].key), &single);
+            for (size_t k = 0; k < shares.n; k++) {
+                struct placings placings = placing_of(&causes->placing, rank, (uint32_t)shares.at[k].key);
+                for (size_t m = 0; m < placings.n; m++) {
+                    struct cause_sums *sums = sums_of(causes, placings.at[m].node);
+                    if (sums)
+                        sparse_add(&sums->serial, key_pair((uint32_t)i, rank),
+                                   atoms->at[j].ns * shares.at[k].ns * placings.at[m].share);
+                }
+            }
+        }
+    }
+}
+
 static void waiting_release(struct waiting *waiting)
 {
     sparse_release(&waiting->ranks);
@@ -500,6 +523,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&sums->lacks);
         sparse_release(&sums->lacking);
         sparse_release(&sums->held_up);
+        sparse_release(&sums->serial);
         sparse_release(&sums->inside);
         sparse_release(&sums->entered);
         sparse_release(&sums->busy);
@@ -537,6 +561,7 @@ void causes_find(const struct causes_input *input)
     }
     causes_add_noise(&causes);
     causes_add_critical(&causes);
+    causes_add_serial(&causes);
     causes_write(&causes);
     if (input->acting) {
         /* Whose time is whose: as causes_collect_time shares it out. The times are packed, so that keys rise. */

@@ -16,6 +16,7 @@ struct causes_input {
     const struct measures *measures;
     const struct costs *costs;
     const struct survey *survey;
+    const struct locks *locks;
     struct cause_times *acting; /* filled in when it is not NULL */
 };
 

@@ -335,6 +335,7 @@ struct gain gain_of(const struct gain_input *input)
     gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns + fmin(input->critical_lacks_ns, all_lacks_ns));
     gain.if_gone_off_ns = fmax(0, gain.if_gone_ns - (input->critical_ns - input->critical_off_ns));
     double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
+    mean_ns = (1 - input->serial_share) * mean_ns + fmin(input->serial_share * mean_ns, input->serial_gain_ns);
     gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
     if (mean_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;

@@ -47,6 +47,10 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  * present arrivals. The last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
  * process call MPI). With fewer CPUs than ranks, waiting counts only as far as it left CPUs idle (cpu_use.h).
  *
+ * Work under a lock that others take as well is done by one process at a time (onesided.h). Shared out, it lasts as
+ * long as all of it under one lock, so that this part gains no more than the rank that has most of it is in it for
+ * longer.
+ *
  * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
  * rank. With fewer CPUs than ranks more goes with the cause: elsewhere a rank may lack a CPU, or wait for one that
  * does, because others have it who are in the cause, or wait for it where MPI polls. So the least of these sums over
@@ -82,6 +86,8 @@ struct gain_input {
     const double *lacks_ns;     /* by rank: without a CPU elsewhere, or waiting for others without, while ranks wait for
                                    the cause; NULL: there is a CPU for each */
     double left_idle_ns;        /* of all waiting that is put down to it, what counts as leaving CPUs idle */
+    double serial_share;        /* of it, done under locks that let in one process at a time, */
+    double serial_gain_ns;      /* and the most that sharing this part out gains */
     double critical_ns;         /* in it on the critical path, */
     double critical_off_ns;     /* of that, without a CPU, */
     double critical_lacks_ns;   /* and elsewhere there, without a CPU */

@@ -796,6 +796,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     if (cause->is_unexplained)
         return "see what it waits for: perhaps for a process that is not recorded with this run, as one that was "
                "spawned";
+    if (is_program && 2 * cause->serial_share > 1)
+        return "it is done under an exclusive lock of a window, one rank after the other, and sharing it out gains "
+               "little: "
+               "do it before the lock is taken or after it is given back, or make it shorter";
     const char *sharing = says_more ? next_of_sharing(cause) : NULL;
     if (sharing)
         return sharing;

@@ -45,6 +45,10 @@ void locks_release(struct locks *locks)
     vec_release(&locks->windows);
     vec_release(&locks->going);
     vec_release(&locks->unsettled);
+    for (size_t i = 0; i < locks->works.n; i++)
+        sparse_release(&locks->works.at[i].atoms);
+    vec_release(&locks->works);
+    map_release(&locks->work_numbers);
     map_release(&locks->numbers);
     slab_release(&locks->waits);
 }
@@ -99,15 +103,47 @@ static bool held_by_others(const struct locks *locks, const struct locks_window 
     return false;
 }
 
+static struct lock_work *work_of(struct locks *locks, uint32_t rank, const struct lock *lock)
+{
+    uint64_t *number = map_put(&locks->work_numbers, key_pair((uint32_t)lock->window, lock->target), NULL);
+    if (!*number) {
+        *vec_push(&locks->works) = (struct lock_work){.window = lock->window, .target = lock->target, .rank = rank};
+        *number = locks->works.n;
+    }
+    return &locks->works.at[*number - 1];
+}
+
 /* One process has no lock twice: a second one for the same means that the unlock was not seen. */
 void locks_take(struct locks *locks, uint32_t rank, struct lock lock)
 {
     struct locks_window *window = window_of(locks, lock.window);
+    struct lock_work *work = work_of(locks, rank, &lock);
+    work->has_others = work->has_others || work->rank != rank;
     window->are_deferred = window->are_deferred || held_by_others(locks, window, rank, &lock);
     struct locks_held *held = held_find(window, rank, &lock);
     if (!held || held->lock.target != lock.target)
         held = vec_push(&window->held);
+    locks->n_exclusive += lock.is_exclusive;
+    locks->n_exclusive -= held->lock.is_exclusive;
     *held = (struct locks_held){.rank = rank, .lock = lock};
+}
+
+void locks_add_work(struct locks *locks, uint32_t rank, const struct sparse *atoms)
+{
+    for (size_t i = 0; locks->n_exclusive && i < locks->windows.n; i++)
+        for (size_t k = 0; k < locks->windows.at[i].held.n; k++) {
+            const struct locks_held *held = &locks->windows.at[i].held.at[k];
+            if (held->rank != rank || !held->lock.is_exclusive)
+                continue;
+            sparse_add_all(&work_of(locks, rank, &held->lock)->atoms, atoms, 1);
+            return;
+        }
+}
+
+bool locks_are_serial(const struct locks *locks, const struct lock_work *work)
+{
+    const uint64_t *number = map_get(&locks->numbers, work->window);
+    return work->has_others && !(number && locks->windows.at[*number - 1].are_deferred);
 }
 
 bool locks_find(struct locks *locks, uint32_t rank, struct lock *lock)
@@ -193,8 +229,10 @@ void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uin
         point_drop(locks->links, slot->enter);
     *slot = ((struct locks_unlock){.lock = lock, .enter = point_hold(unlock), .leave_ns = leave_ns});
     struct locks_held *held = held_find(window, unlock->rank, &lock);
-    if (held)
-        *held = window->held.at[--window->held.n];
+    if (!held)
+        return;
+    locks->n_exclusive -= held->lock.is_exclusive;
+    *held = window->held.at[--window->held.n];
 }
 
 void locks_unlock_begin(struct locks *locks, uint32_t rank, uint64_t enter_ns)

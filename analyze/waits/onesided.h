@@ -17,8 +17,11 @@
  * other. Only then may flushes and unlocks wait for locks, and an unlock that is left after the waiting process left
  * its own was itself waiting for that. It let nobody go on.
  *
+ * Work under an exclusive lock that other processes take as well is done by one process at a time, however it is shared
+ * out. Locks that are deferred keep nobody out before the flush or unlock.
+ *
  * Memory: for each window the locks held, and the latest unlocks, two for each process. A call that more of them
- * overlap has more to choose from than it can have waited for.
+ * overlap has more to choose from than it can have waited for. And for each lock the atoms of the work under it.
  */
 #pragma once
 #include "analyze/result/result.h"
@@ -33,6 +36,15 @@ struct lock {
     uint64_t window;
     uint32_t target;
     bool is_exclusive;
+};
+
+/* What was done under one exclusive lock. */
+struct lock_work {
+    uint64_t window;
+    uint32_t target;
+    uint32_t rank;       /* the first that took it */
+    bool has_others;     /* other ranks take it too */
+    struct sparse atoms; /* by atom_key */
 };
 
 /* A call that may have waited for a lock. */
@@ -53,6 +65,9 @@ struct locks {
     VEC(struct locks_window) windows;
     VEC(struct locks_going) going;     /* unlocks under way, in the order in which they were entered */
     VEC(struct lock_wait *) unsettled; /* held */
+    struct map work_numbers;           /* window and target -> 1 + index in works */
+    VEC(struct lock_work) works;
+    uint64_t n_exclusive; /* held now, by all processes */
     uint32_t n_ranks;
 };
 
@@ -66,6 +81,10 @@ void locks_begin(struct locks *locks, struct links *links, uint32_t n_ranks);
 void locks_release(struct locks *locks);
 /* MPI_Win_lock has ended. */
 void locks_take(struct locks *locks, uint32_t rank, struct lock lock);
+/* The rank has done this since its last call: under the exclusive lock that it holds, if it holds one. */
+void locks_add_work(struct locks *locks, uint32_t rank, const struct sparse *atoms);
+/* At the end: no two processes can have been at this work at a time. */
+bool locks_are_serial(const struct locks *locks, const struct lock_work *work);
 /* An unlock is entered; which, is known at its end. Then locks_give, if it was in order, and locks_unlock_end. */
 void locks_unlock_begin(struct locks *locks, uint32_t rank, uint64_t enter_ns);
 void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uint64_t leave_ns);

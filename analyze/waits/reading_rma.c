@@ -103,6 +103,7 @@ void reading_passive_begin(struct reader *reader, uint32_t lane)
     uint32_t rank = reading_rank(reader, lane);
     reading->is_passive_known = false;
     reading->worked.n = 0;
+    locks_add_work(reader->replay->locks, rank, &call->before);
     if (call->class == WW_LOCAL)
         return;
     bool is_awaited =

@@ -233,6 +233,61 @@ static void a_part_is_serial(struct play *play, enum how how)
     }
 }
 
+static void sync_lock(struct play *play, uint32_t rank, enum ww_call_id call, uint32_t target, uint64_t leave_us)
+{
+    scene_enter(play->scene, rank, call, now_us(play, rank));
+    scene_event(play->scene, (struct event){.kind = EV_RMA_SYNC,
+                                            .loc = rank,
+                                            .time_ns = leave_us * 1000,
+                                            .peer = target,
+                                            .tag = call == WW_ID_Win_lock ? WW_LOCK_EXCLUSIVE : 0,
+                                            .window = 3});
+    scene_leave(play->scene, rank, call, leave_us);
+}
+
+/* Returns when it gives the lock back. */
+static uint64_t work_under_lock(struct play *play, uint32_t rank, uint32_t target, uint64_t free_us, uint64_t us)
+{
+    sync_lock(play, rank, WW_ID_Win_lock, target, later(now_us(play, rank), free_us));
+    work(play, rank, "cause", us);
+    sync_lock(play, rank, WW_ID_Win_unlock, target, now_us(play, rank));
+    return now_us(play, rank);
+}
+
+/* Whoever does it has locked rank 3: nobody else can meanwhile. */
+static void a_lock_lets_in_one_at_a_time(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        all_work(play, "common", 1000);
+        uint64_t free_us = work_under_lock(play, 0, 3, 0, how == BALANCED ? 2000 : how == AS_IS ? 3000 : 0);
+        work_under_lock(play, 1, 3, free_us, how == BALANCED ? 2000 : how == AS_IS ? 1000 : 0);
+        meet_all(play);
+    }
+}
+
+/* Two locks, which ranks 0 and 1 take in turns: one under each can be done at a time. */
+static void two_locks_let_in_two(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t first_us = how == BALANCED ? 1000 : how == AS_IS ? 1500 : 0;
+        uint64_t second_us = how == BALANCED ? 1000 : how == AS_IS ? 500 : 0;
+        uint64_t a_us = work_under_lock(play, 0, 2, 0, first_us), b_us = work_under_lock(play, 1, 3, 0, second_us);
+        work_under_lock(play, 0, 3, b_us, first_us);
+        work_under_lock(play, 1, 2, a_us, second_us);
+        meet_all(play);
+    }
+}
+
+/* Nobody else takes these locks: the work under them can be shared out as any. */
+static void locks_of_ones_own_keep_out_nobody(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work_under_lock(play, rank, rank, 0, how == BALANCED ? 1500 : how == GONE ? 0 : rank == 1 ? 3000 : 1000);
+        meet_all(play);
+    }
+}
+
 /* What all ranks do one after the other, each as much as is said. */
 struct job {
     const char *name;
@@ -371,6 +426,9 @@ static const struct {
     PROGRAM(a_wavefront_is_coarse),
     PROGRAM(the_waiting_side_hides_a_part),
     PROGRAM(a_part_is_serial),
+    PROGRAM(a_lock_lets_in_one_at_a_time),
+    PROGRAM(two_locks_let_in_two),
+    PROGRAM(locks_of_ones_own_keep_out_nobody),
     CROWDED(one_rank_is_late_where_cpus_are_few),
     CROWDED(waiting_leaves_no_cpu_idle),
     CROWDED(phases_differ_where_cpus_are_few),
