@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait annotate: the source with blame in the margin. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/out/source.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
@@ -15,19 +16,26 @@ struct options {
     struct terminal_options terminal;
 };
 
-static const char usage[] =
-    "Usage: whywait annotate [OPTIONS] [FILE:LINES] [RUN]\n"
-    "Prints the source of the loops that make ranks wait, and of the calls at which\n"
-    "they wait: in the margin what they cause, what is waited there, time, and of\n"
-    "programs built with $(whywait cc) executions and the ways of conditions.\n"
-    "FILE:LINES (jacobi.c:40-60, jacobi.c:40) prints these lines, whatever they do;\n"
-    "it may stand behind RUN.\n"
-    "\n"
-    "  --file NAME     only files whose path ends in NAME\n"
-    "  --source DIR    look in DIR for sources that are not where they were compiled;\n"
-    "                  needed for runs that somebody else has made\n"
-    "  --context N     lines around what is marked (default 3)\n"
-    "  --width N       columns (default: the terminal's, or 110)\n" TERMINAL_USAGE "  --help          this text\n";
+enum { OPT_FILE = OPT_OTHER, OPT_SOURCE, OPT_CONTEXT, OPT_WIDTH };
+static const struct option_row rows[] = {
+    {"file", OPT_FILE, "NAME", "only files whose path ends in NAME"},
+    {"source", OPT_SOURCE, "DIR",
+     "look in DIR for sources that are not where they were compiled; needed for runs that somebody else has made"},
+    {"context", OPT_CONTEXT, "N", "lines around what is marked (default 3)"},
+    {"width", OPT_WIDTH, "N", "columns (default: the terminal's, or 110)"},
+    TERMINAL_ROWS,
+    {0},
+};
+
+const struct manual manual_annotate = {
+    .synopsis = "[OPTIONS] [FILE:LINES] [RUN]",
+    .about = "Prints the source of the loops that make ranks wait, and of the calls at which they wait. The margin has "
+             "what a loop causes, what is waited at a call, the time at the line itself and, of programs built with "
+             "$(whywait cc), executions (least, mean and most on a rank; the mean alone where ranks are alike) and the "
+             "ways that conditions went, in per cent. Brackets stand around loops. FILE:LINES (jacobi.c:40-60, "
+             "jacobi.c:40) prints these lines, whatever they do; it may stand behind RUN.",
+    .rows = rows,
+};
 
 /* "jacobi.c:40-60"; false when it is something else, and nothing has changed. */
 static bool parse_lines(char *text, struct source_options *source)
@@ -49,27 +57,18 @@ static bool parse_lines(char *text, struct source_options *source)
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"file", required_argument, NULL, 'f'},
-        {"source", required_argument, NULL, 's'},
-        {"context", required_argument, NULL, 'c'},
-        {"width", required_argument, NULL, 'w'},
-        TERMINAL_OPTIONS,
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     struct options options = {.source = {.n_context = 3, .width = terminal_width()}};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+    while ((option = option_next(argc, argv, &manual_annotate)) != -1) {
         if (terminal_option(&options.terminal, option))
             continue;
-        if (option == 'f')
+        if (option == OPT_FILE)
             options.source.only_file = optarg;
-        else if (option == 's')
+        else if (option == OPT_SOURCE)
             options.source.directory = optarg;
-        else if (option == 'c')
+        else if (option == OPT_CONTEXT)
             options.source.n_context = option_number("context", optarg, 0);
-        else if (option == 'w')
+        else if (option == OPT_WIDTH)
             options.source.width = option_number("width", optarg, 40);
     }
     for (int i = optind; i < argc && !options.source.line_first; i++)

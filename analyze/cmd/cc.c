@@ -5,8 +5,8 @@
  * line here instead of a failing build.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/installation.h"
 #include "analyze/cmd/program.h"
-#include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
 #include <limits.h>
@@ -25,55 +25,53 @@ struct options {
     bool notes, no_exceptions, no_bytes, initial_exec;
 };
 
-static const char usage[] = "Usage: mpicc $(whywait cc [OPTIONS]) -O2 -g ...\n"
-                            "Prints the flags with which GCC counts how often each loop runs, for less than\n"
-                            "one percent of run time. Use them at compiling, and with -flto at linking too.\n"
-                            "C, C++ and Fortran. The program runs alone as well as recorded.\n"
-                            "\n"
-                            "  --compiler CC     ask CC for its version (mpicc, mpicxx, gfortran-12 ...;\n"
-                            "                    default: what mpicc runs, or gcc)\n"
-                            "  --notes           have the compiler name each function that cannot be counted,\n"
-                            "                    and why\n"
-                            "  --only NAME       count these source files or routines only (* and ? stand for\n"
-                            "                    anything; several times)\n"
-                            "  --no-exceptions   spend fewer counters; counts are wrong where an exception\n"
-                            "                    passes through\n"
-                            "  --no-bytes        do not count bytes where memory is allocated\n"
-                            "  --initial-exec    faster counters in shared libraries that are never loaded\n"
-                            "                    with dlopen\n"
-                            "  --help            this text\n";
+enum { OPT_COMPILER = OPT_OTHER, OPT_NOTES, OPT_ONLY, OPT_NO_EXCEPTIONS, OPT_NO_BYTES, OPT_INITIAL_EXEC };
+static const struct option_row rows[] = {
+    {"compiler", OPT_COMPILER, "CC",
+     "ask CC for its version (mpicc, mpicxx, gfortran-12 ...; default: what mpicc runs, or gcc)"},
+    {"notes", OPT_NOTES, NULL, "have the compiler name each function that cannot be counted, and why"},
+    {"only", OPT_ONLY, "NAME",
+     "count these source files or routines only (* and ? stand for anything; may be given several times)"},
+    {"no-exceptions", OPT_NO_EXCEPTIONS, NULL,
+     "spend fewer counters; counts are wrong where an exception passes through"},
+    {"no-bytes", OPT_NO_BYTES, NULL, "do not count bytes where memory is allocated"},
+    {"initial-exec", OPT_INITIAL_EXEC, NULL, "faster counters in shared libraries that are never loaded with dlopen"},
+    {0},
+};
+
+const struct manual manual_cc = {
+    .synopsis = "[OPTIONS]",
+    .about = "Prints the flags with which GCC counts how often each loop runs, for less than one percent of run "
+             "time:\nmpicc $(whywait cc) -O2 -g ...\nUse them at compiling, and with -flto at linking too. C, C++ and "
+             "Fortran. The program runs alone as well as recorded.",
+    .rows = rows,
+};
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"compiler", required_argument, NULL, 'c'}, {"notes", no_argument, NULL, 'n'},
-        {"only", required_argument, NULL, 'o'},     {"no-exceptions", no_argument, NULL, 'e'},
-        {"no-bytes", no_argument, NULL, 'b'},       {"initial-exec", no_argument, NULL, 'i'},
-        {"help", no_argument, NULL, 'h'},           {0},
-    };
     struct options options = {0};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+    while ((option = option_next(argc, argv, &manual_cc)) != -1) {
         switch (option) {
-        case 'c':
+        case OPT_COMPILER:
             options.compiler = optarg;
             break;
-        case 'n':
+        case OPT_NOTES:
             options.notes = true;
             break;
-        case 'o': /* the shell splits what is printed: nothing that it would take for something else */
+        case OPT_ONLY: /* the shell splits what is printed: nothing that it would take for something else */
             if (!*optarg || strpbrk(optarg, " \t\n;") || options.n_only == ONLY_MOST)
                 die("--only %s: expected the name of a routine or source file without blanks, %d at most", optarg,
                     ONLY_MOST);
             options.only[options.n_only++] = optarg;
             break;
-        case 'e':
+        case OPT_NO_EXCEPTIONS:
             options.no_exceptions = true;
             break;
-        case 'b':
+        case OPT_NO_BYTES:
             options.no_bytes = true;
             break;
-        case 'i':
+        case OPT_INITIAL_EXEC:
             options.initial_exec = true;
             break;
         }
@@ -96,34 +94,31 @@ static void read_gcc_version(const char *compiler, char version[64])
         pclose(answer);
 }
 
-/* The compiler that will run: a wrapper such as mpicc asks the one behind it ($OMPI_CC, $MPICH_CC). */
-static void check_compiler(const char *asked)
+/* For the compiler that will run: a wrapper such as mpicc asks the one behind it ($OMPI_CC, $MPICH_CC). */
+static void choose_plugin(const char *asked, char plugin[PATH_MAX])
 {
     char path[PATH_MAX], version[64] = "";
-    const char *compiler = asked ? asked : program_find("mpicc", path) ? "mpicc" : "gcc";
+    const char *compiler = asked ? asked : program_find("mpicc", path) ? "mpicc" : "gcc", *built = installation_gccs();
+    if (!installation_plugin(NULL, plugin))
+        die(*built ? "the compiler plugin is not beside this tool (in ../lib/whywait)"
+                   : "no compiler plugin was built: install GCC's plugin headers (on Debian: apt-get install "
+                     "gcc-12-plugin-dev) and build whywait again; everything but exact counts works without it");
     read_gcc_version(compiler, version);
     if (!*version)
-        die("%s is not GCC, or is not there; exact counts need GCC " WHYWAIT_PLUGIN_GCC " (name it with --compiler)",
-            compiler);
-    if (strcmp(version, WHYWAIT_PLUGIN_GCC) != 0)
-        die("%s is GCC %s, but the plugin was built for GCC " WHYWAIT_PLUGIN_GCC
-            "; build whywait with that compiler, or "
-            "use GCC " WHYWAIT_PLUGIN_GCC,
-            compiler, version);
+        die("%s is not GCC, or is not there; exact counts need GCC %s (name it with --compiler)", compiler, built);
+    if (!installation_plugin(version, plugin))
+        die("%s is GCC %s, but the plugin was built for GCC %s; use one of these (--compiler), or build whywait where "
+            "the plugin headers of GCC %s are",
+            compiler, version, built, version);
+    if (strpbrk(plugin, " \t\n*?["))
+        die("the shell would split the path of the plugin (%s): install whywait where paths have no blanks", plugin);
 }
 
 int cmd_cc(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     char plugin[PATH_MAX];
-    if (!installation_find(PLUGIN ".so", plugin))
-        die(*WHYWAIT_PLUGIN_GCC ? "the compiler plugin " PLUGIN ".so is not beside this tool (in ../lib)"
-                                : "the compiler plugin was not built: install GCC's plugin headers (on Debian: apt-get "
-                                  "install gcc-12-plugin-dev) and build whywait again; everything but exact counts "
-                                  "works without it");
-    if (strpbrk(plugin, " \t\n*?["))
-        die("the shell would split the path of the plugin (%s): install whywait where paths have no blanks", plugin);
-    check_compiler(options.compiler);
+    choose_plugin(options.compiler, plugin);
     printf("-fplugin=%s", plugin);
     const struct {
         bool is_on;

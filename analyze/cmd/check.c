@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait check: what can be recorded here and of this program, and why the rest cannot. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/installation.h"
 #include "analyze/cmd/preload.h"
 #include "analyze/cmd/program.h"
 #include "analyze/out/page.h"
@@ -25,27 +26,26 @@ struct options {
     bool list_all;
 };
 
-static const char usage[] = "Usage: whywait check [OPTIONS] [PROGRAM]\n"
-                            "Says which sources of data work on this machine and, for PROGRAM, which MPI it\n"
-                            "uses, which of its MPI calls are recorded, and whether loops can be named.\n"
-                            "Nothing of the program is run.\n"
-                            "\n"
-                            "  --calls   list all entry points of MPI that the program refers to\n"
-                            "  --help    this text\n"
-                            "\n"
-                            "Exit status: 0; 1 when the program cannot be recorded.\n";
+enum { OPT_CALLS = OPT_OTHER };
+static const struct option_row rows[] = {
+    {"calls", OPT_CALLS, NULL, "list all entry points of MPI that the program refers to"},
+    {0},
+};
+
+const struct manual manual_check = {
+    .synopsis = "[OPTIONS] [PROGRAM]",
+    .about = "Says which sources of data work on this machine and, for PROGRAM, which MPI it uses, which of its MPI "
+             "calls are recorded, and whether loops can be named. Nothing of the program is run.",
+    .rows = rows,
+    .after = "Exit status: 0; 1 when the program cannot be recorded.",
+};
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"calls", no_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     struct options options = {0};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1)
-        options.list_all |= option == 'c';
+    while ((option = option_next(argc, argv, &manual_check)) != -1)
+        options.list_all |= option == OPT_CALLS;
     if (argc - optind > 1)
         die("check takes one program, without its arguments");
     options.program = argv[optind];
@@ -264,9 +264,9 @@ int cmd_check(int argc, char **argv)
     line("samples", samples.works, samples.reason);
     line("time without a CPU", switches.works, switches.reason);
     line("CPU timers", timer.works, timer.reason);
-    bool has_plugin = installation_find("whywait_plugin.so", plugin);
+    bool has_plugin = installation_plugin(NULL, plugin);
     line("exact counts", has_plugin,
-         has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
+         has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "no compiler plugin is beside this tool");
     if (!options.program)
         return 0;
     struct program program;

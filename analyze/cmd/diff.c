@@ -4,6 +4,7 @@
  * than two sides as a series.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/compare/gate.h"
 #include "analyze/out/difference.h"
@@ -27,30 +28,33 @@ struct options {
     struct terminal_options terminal;
 };
 
-static const char usage[] = "Usage: whywait diff [OPTIONS] BEFORE AFTER\n"
-                            "       whywait diff [OPTIONS] BEFORE... vs AFTER...\n"
-                            "       whywait diff [OPTIONS] --baseline FILE AFTER...\n"
-                            "       whywait diff [OPTIONS] RUN RUN RUN...\n"
-                            "       whywait diff --keep FILE RUN...\n"
-                            "Compares runs of a program before and after a change: what was counted exactly,\n"
-                            "then waiting cause by cause, then what the run time's difference is made of.\n"
-                            "Several runs on each side tell a change from noise. Three runs and more without\n"
-                            "\"vs\" are a series over the number of ranks or the input.\n"
-                            "\n"
-                            "  --parts           show the parts of causes as well\n"
-                            "  --top N           show the N causes that changed most (default 10; 0 = all)\n"
-                            "  --keep FILE       write what a comparison needs of the runs to a small file,\n"
-                            "                    which can stand for them wherever a run is named\n"
-                            "  --baseline FILE   the runs kept in FILE are those before\n"
-                            "  --fail-above P%[:cause|:time|:waiting|:computing|:executions]\n"
-                            "                    end with status 3 when that grew by more than P per cent\n"
-                            "                    (default: any of them)\n"
-                            "  --format FORMAT   text (default), markdown, or json (fields in docs/json.md)\n"
-                            "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
-                            "  --help            this text\n"
-                            "\n"
-                            "Exit status: 0; 1 when there is no comparison; 2 when a run lacks something; 3\n"
-                            "when something grew beyond the limit.\n";
+enum { OPT_PARTS = OPT_OTHER, OPT_TOP, OPT_KEEP, OPT_BASELINE, OPT_FAIL_ABOVE, OPT_FORMAT, OPT_WIDTH };
+static const struct option_row rows[] = {
+    {"parts", OPT_PARTS, NULL, "show the parts of causes as well"},
+    {"top", OPT_TOP, "N", "show the N causes that changed most (default 10; 0 = all)"},
+    {"keep", OPT_KEEP, "FILE",
+     "write what a comparison needs of the runs to a small file, which can stand for them wherever a run is named"},
+    {"baseline", OPT_BASELINE, "FILE", "the runs kept in FILE are those before"},
+    {"fail-above", OPT_FAIL_ABOVE, "P%[:WHAT]",
+     "end with status 3 when WHAT (cause, time, waiting, computing or executions; default: any of them) grew by more "
+     "than P per cent"},
+    {"format", OPT_FORMAT, "text|markdown|json", "text is the default; docs/json.md has the fields of json"},
+    {"width", OPT_WIDTH, "N", "columns of the text (default: the terminal's, or 110)"},
+    TERMINAL_ROWS,
+    {0},
+};
+
+const struct manual manual_diff = {
+    .synopsis = "[OPTIONS] BEFORE AFTER\n[OPTIONS] BEFORE... vs AFTER...\n[OPTIONS] --baseline FILE "
+                "AFTER...\n[OPTIONS] RUN RUN RUN...\n--keep FILE RUN...",
+    .about = "Compares runs of a program before and after a change: what was counted exactly, then waiting cause by "
+             "cause, then what the run time's difference is made of. Several runs on each side tell a change from "
+             "noise. Three runs and more without \"vs\" are a series over the number of ranks or the input, with the "
+             "power by which each cause grows.",
+    .rows = rows,
+    .after = "Exit status: 0; 1 when there is no comparison; 2 when a run lacks something; 3 when something grew "
+             "beyond the limit.",
+};
 
 static enum format parse_format(const char *text)
 {
@@ -63,34 +67,24 @@ static enum format parse_format(const char *text)
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"top", required_argument, NULL, 't'},
-                                                 {"format", required_argument, NULL, 'f'},
-                                                 {"width", required_argument, NULL, 'w'},
-                                                 {"parts", no_argument, NULL, 'p'},
-                                                 {"baseline", required_argument, NULL, 'b'},
-                                                 {"keep", required_argument, NULL, 'k'},
-                                                 {"fail-above", required_argument, NULL, 'a'},
-                                                 TERMINAL_OPTIONS,
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
     struct options options = {.print = {.n_top = 10, .width = terminal_width()}};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+    while ((option = option_next(argc, argv, &manual_diff)) != -1) {
         if (terminal_option(&options.terminal, option))
             continue;
-        if (option == 't')
+        if (option == OPT_TOP)
             options.print.n_top = option_number("top", optarg, 0);
-        else if (option == 'w')
+        else if (option == OPT_WIDTH)
             options.print.width = option_number("width", optarg, 40);
-        else if (option == 'f')
+        else if (option == OPT_FORMAT)
             options.format = parse_format(optarg);
-        else if (option == 'p')
+        else if (option == OPT_PARTS)
             options.print.parts = true;
-        else if (option == 'b')
+        else if (option == OPT_BASELINE)
             options.baseline = optarg;
-        else if (option == 'k')
+        else if (option == OPT_KEEP)
             options.keep = optarg;
-        else if (option == 'a' && !(options.has_gate = gate_parse(optarg, &options.gate)))
+        else if (option == OPT_FAIL_ABOVE && !(options.has_gate = gate_parse(optarg, &options.gate)))
             die("--fail-above: \"%s\" is not like 5%% or 5%%:cause (or :time, :waiting, :computing, :executions)",
                 optarg);
     }

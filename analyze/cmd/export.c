@@ -33,31 +33,37 @@ struct options {
     enum format format;
 };
 
-static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
-                            "Writes a run for other tools. Several are summed up (lcov and gcov-json: of one\n"
-                            "build); csv has one below the other, and chrome and otf2 take one.\n"
-                            "\n"
-                            "  --format FORMAT   one of these:\n"
-                            "      lcov          executions of every source line, rank by rank, of a program\n"
-                            "                    built with $(whywait cc); the default\n"
-                            "      gcov-json     the same, one object a module and rank\n"
-                            "      chrome        all ranks over time, for Perfetto (ui.perfetto.dev) and\n"
-                            "                    chrome://tracing: what each did, waits with an arrow from\n"
-                            "                    what released them, calls, ranks in each cause\n"
-                            "      folded        stacks for flame graphs: call path and cause, with the\n"
-                            "                    waiting that it causes on other ranks, in microseconds\n"
-                            "      callgrind     time, waiting caused and executions by routine and source\n"
-                            "                    line, for KCachegrind and callgrind_annotate\n"
-                            "      csv           one table of the report: --table says which\n"
-                            "      dot           the graph of routines, for Graphviz\n"
-                            "      otf2          the name of the archive, which OTF2's tools read as it is\n"
-                            "  --table NAME      with csv: causes (default), sites, classes, steps, ranks,\n"
-                            "                    routines, calls, critical, matrix, memory, or the way to\n"
-                            "                    any list of docs/json.md (causes.by_rank)\n"
-                            "  --causing         with dot: not time, but the waiting it causes on other ranks\n"
-                            "  --least PERCENT   with dot: leave out what has less of all time (0.5)\n"
-                            "  -o, --output FILE write there instead of to standard output\n"
-                            "  --help            this text\n";
+enum { OPT_FORMAT = OPT_OTHER, OPT_TABLE, OPT_CAUSING, OPT_LEAST };
+static const struct option_row rows[] = {
+    {"format", OPT_FORMAT, "FORMAT", "one of these:"},
+    {NULL, 0, "lcov",
+     "executions of every source line, rank by rank, of a program built with $(whywait cc); the default"},
+    {NULL, 0, "gcov-json", "the same, one object a module and rank"},
+    {NULL, 0, "chrome",
+     "all ranks over time, for Perfetto (ui.perfetto.dev) and chrome://tracing: what each did, waits with an arrow "
+     "from what released them, calls, ranks in each cause"},
+    {NULL, 0, "folded",
+     "stacks for flame graphs: call path and cause, with the waiting that it causes on other ranks, in microseconds"},
+    {NULL, 0, "callgrind",
+     "time, waiting caused and executions by routine and source line, for KCachegrind and callgrind_annotate"},
+    {NULL, 0, "csv", "one table of the report: --table says which"},
+    {NULL, 0, "dot", "the graph of routines, for Graphviz"},
+    {NULL, 0, "otf2", "the name of the archive, which OTF2's tools read as it is"},
+    {"table", OPT_TABLE, "NAME",
+     "with csv: causes (default), sites, classes, steps, ranks, routines, calls, critical, matrix, memory, or the way "
+     "to any list of docs/json.md (causes.by_rank)"},
+    {"causing", OPT_CAUSING, NULL, "with dot: not time, but the waiting it causes on other ranks"},
+    {"least", OPT_LEAST, "PERCENT", "with dot: leave out what has less of all time (0.5)"},
+    {"output", 'o', "FILE", "write there instead of to standard output"},
+    {0},
+};
+
+const struct manual manual_export = {
+    .synopsis = "[OPTIONS] [RUN...]",
+    .about = "Writes a run for other tools. Several are summed up (lcov and gcov-json: of one build); csv has one "
+             "below the other, and chrome and otf2 take one.",
+    .rows = rows,
+};
 
 static const char *const format_names[FORMAT_N] = {[FORMAT_LCOV] = "lcov",
                                                    [FORMAT_GCOV] = "gcov-json",
@@ -99,32 +105,23 @@ static void choose_format(struct options *options)
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"format", required_argument, NULL, 'f'},
-        {"table", required_argument, NULL, 't'},
-        {"causing", no_argument, NULL, 'c'},
-        {"least", required_argument, NULL, 'l'},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     /* Below half a percent, boxes are too many to read. */
     struct options options = {.least = 0.005, .format = FORMAT_LCOV};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
-        if (option == 't')
+    while ((option = option_next(argc, argv, &manual_export)) != -1) {
+        if (option == OPT_TABLE)
             options.table = optarg;
-        else if (option == 'c')
+        else if (option == OPT_CAUSING)
             options.only_causing = true;
         else if (option == 'o')
             options.output = optarg;
-        else if (option == 'l') {
+        else if (option == OPT_LEAST) {
             char *end;
             options.least = strtod(optarg, &end) / 100;
             options.has_least = true;
             if (end == optarg || *end || !(options.least >= 0 && options.least <= 1))
                 die("--least: \"%s\" is no percentage", optarg);
-        } else if (option == 'f') {
+        } else if (option == OPT_FORMAT) {
             options.has_format = true;
             options.format = FORMAT_LCOV;
             while (options.format < FORMAT_N && strcmp(optarg, format_names[options.format]) != 0)

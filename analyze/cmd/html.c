@@ -2,6 +2,7 @@
 /* whywait html: a page for a browser, in one file; of one run, or of runs before and after a change. */
 #include "analyze/archive/output.h"
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/html/html.h"
 #include "analyze/out/amount.h"
@@ -18,31 +19,29 @@ struct options {
     const char *out; /* NULL = named after the run; "-" = stdout */
 };
 
-static const char usage[] = "Usage: whywait html [OPTIONS] [RUN]\n"
-                            "       whywait html [OPTIONS] BEFORE AFTER\n"
-                            "       whywait html [OPTIONS] BEFORE... vs AFTER...\n"
-                            "Writes one page for a browser that shows the run: what makes ranks wait, the\n"
-                            "timeline of all ranks, who waits for whom, and the source. The page needs no\n"
-                            "network and no other file. Of several runs it also says what changed.\n"
-                            "\n"
-                            "  -o, --output FILE   where to (default: here, the first run's name with .html;\n"
-                            "                      - is the standard output)\n"
-                            "  --source DIR        look in DIR for sources that are not where they were\n"
-                            "                      compiled; needed for runs that somebody else has made\n"
-                            "  --no-sources        leave the text of sources out of the page\n"
-                            "  --help              this text\n";
+enum { OPT_SOURCE = OPT_OTHER, OPT_NO_SOURCES };
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "where to (default: here, the first run's name with .html; - is the standard output)"},
+    {"source", OPT_SOURCE, "DIR",
+     "look in DIR for sources that are not where they were compiled; needed for runs that somebody else has made"},
+    {"no-sources", OPT_NO_SOURCES, NULL, "leave the text of sources out of the page"},
+    {0},
+};
+
+const struct manual manual_html = {
+    .synopsis = "[OPTIONS] [RUN]\n[OPTIONS] BEFORE AFTER\n[OPTIONS] BEFORE... vs AFTER...",
+    .about = "Writes one page for a browser that shows the run: what makes ranks wait, the timeline of all ranks, who "
+             "waits for whom, and the source. The page needs no network and no other file. Of several runs it also "
+             "says what changed.",
+    .rows = rows,
+};
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                                 {"source", required_argument, NULL, 's'},
-                                                 {"no-sources", no_argument, NULL, 'n'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
     struct options options = {0};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1)
-        if (option == 'n')
+    while ((option = option_next(argc, argv, &manual_html)) != -1)
+        if (option == OPT_NO_SOURCES)
             options.no_sources = true;
         else
             *(option == 'o' ? &options.out : &options.sources) = optarg;

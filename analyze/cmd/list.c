@@ -6,6 +6,7 @@
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/pipeline.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/page.h"
@@ -18,18 +19,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char list_usage[] = "Usage: whywait list [OPTIONS] [DIRECTORY]\n"
-                                 "Lists the runs in DIRECTORY (here), newest first: program, ranks, when it was\n"
-                                 "recorded, how long it took, how much of that was waiting, size on disk.\n"
-                                 "\n"
-                                 "  --quick      do not read the runs' events: no column for the waiting\n"
-                                 "  --width N    columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
-                                 "  -h, --help   this text\n";
-static const char rm_usage[] = "Usage: whywait rm RUN...\n"
-                               "Removes run directories. What is no run, or is still being recorded, is left\n"
-                               "alone, and said.\n"
-                               "\n"
-                               "  -h, --help   this text\n";
+enum { OPT_QUICK = OPT_OTHER, OPT_WIDTH };
+static const struct option_row list_rows[] = {
+    {"quick", OPT_QUICK, NULL, "do not read the runs' events: no column for the waiting"},
+    {"width", OPT_WIDTH, "N", "columns of the text (default: the terminal's, or 110)"},
+    TERMINAL_ROWS,
+    {0},
+};
+
+const struct manual manual_list = {
+    .synopsis = "[OPTIONS] [DIRECTORY]",
+    .about = "Lists the runs in DIRECTORY (here), newest first: program, ranks, when it was recorded, how long it "
+             "took, how much of that was waiting, size on disk.",
+    .rows = list_rows,
+};
+const struct manual manual_rm = {
+    .synopsis = "RUN...",
+    .about = "Removes run directories. What is no run, or is still being recorded, is left alone, and said.",
+};
 
 /* A line of the list; texts are in the table's arena. */
 struct row {
@@ -135,21 +142,16 @@ static void list_print(const struct list *list, struct page *page)
 
 int cmd_list(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"quick", no_argument, NULL, 'k'},
-                                                 {"width", required_argument, NULL, 'w'},
-                                                 TERMINAL_OPTIONS,
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
     struct terminal_options terminal = {0};
     bool is_quick = false;
     unsigned width = terminal_width();
     int option;
-    while ((option = option_next(argc, argv, long_options, list_usage)) != -1) {
+    while ((option = option_next(argc, argv, &manual_list)) != -1) {
         if (terminal_option(&terminal, option))
             continue;
-        if (option == 'k')
+        if (option == OPT_QUICK)
             is_quick = true;
-        else if (option == 'w')
+        else if (option == OPT_WIDTH)
             width = option_number("width", optarg, 40);
     }
     if (argc - optind > 1)
@@ -172,8 +174,7 @@ int cmd_list(int argc, char **argv)
 
 int cmd_rm(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'}, {0}};
-    while (option_next(argc, argv, long_options, rm_usage) != -1)
+    while (option_next(argc, argv, &manual_rm) != -1)
         ;
     if (optind == argc)
         die("rm which runs? `whywait list` shows those here");

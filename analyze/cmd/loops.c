@@ -13,10 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] = "Usage: whywait loops [--all] PROGRAM [ADDRESS...]\n"
-                            "Prints every loop found in PROGRAM (an executable file or shared library):\n"
-                            "address, nesting depth, source lines, routine. --all prints routines as well.\n"
-                            "With link-time ADDRESSes, prints what lies at each of them instead.\n";
+enum { OPT_ALL = OPT_OTHER };
+static const struct option_row rows[] = {{"all", OPT_ALL, NULL, "print routines as well"}, {0}};
+
+const struct manual manual_loops = {
+    .synopsis = "[OPTIONS] PROGRAM [ADDRESS...]",
+    .about = "Prints every loop found in PROGRAM (an executable file or shared library): address, nesting depth, "
+             "source lines, routine. With link-time ADDRESSes, prints what lies at each of them instead.",
+    .rows = rows,
+};
 
 /* Names are the program's. */
 static const char *shown(struct arena *scratch, const char *name)
@@ -58,17 +63,12 @@ static void print_address(struct code *code, uint32_t module, const char *text)
 
 int cmd_loops(int argc, char **argv)
 {
-    int at = 1;
-    bool with_routines = at < argc && strcmp(argv[at], "--all") == 0;
-    at += with_routines;
-    if (at >= argc || argv[at][0] == '-') {
-        if (at >= argc)
-            die("loops of which program? `whywait loops PROGRAM`");
-        if (strcmp(argv[at], "--help") != 0 && strcmp(argv[at], "-h") != 0)
-            die("%s: unknown option; `whywait help loops` lists the options", argv[at]);
-        fputs(usage, stdout);
-        return 0;
-    }
+    bool with_routines = false;
+    while (option_next(argc, argv, &manual_loops) != -1)
+        with_routines = true;
+    int at = optind;
+    if (at >= argc)
+        die("loops of which program? `whywait loops PROGRAM`");
     struct code *code = code_open();
     uint32_t module = code_add_module(code, argv[at], NULL, 0);
     enum code_state state = code_module_state(code, module);

@@ -8,6 +8,7 @@
  * a symbolic link in a folder of this user's own.
  */
 #include "analyze/cmd/preload.h"
+#include "analyze/cmd/installation.h"
 #include "analyze/cmd/cmd.h"
 #include "wrap/base/err.h"
 #include <errno.h>

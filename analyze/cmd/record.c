@@ -32,74 +32,76 @@ struct options {
     bool space, no_convert, quiet;
 };
 
-static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUMENTS]\n"
-                                "Runs PROGRAM, a rank of an MPI job, and records it:\n"
-                                "mpirun -n 4 whywait record ./app\n"
-                                "\n"
-                                "  -o, --dir DIR      make the run directory in DIR (here)\n"
-                                "      --spool DIR    write in DIR, a local disk of each node, and bring the data\n"
-                                "                     to the run directory at the end\n"
-                                "      --rate HZ      samples a second of CPU time (calibrated to cost at most\n"
-                                "                     0.5 %); 0 = no samples\n"
-                                "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
-                                "      --last SIZE    keep the newest SIZE bytes of each thread only (k, m, g;\n"
-                                "                     512k at least)\n"
-                                "      --window TIME  record parts of the run, so long (500ms, 10s, 1h), begun\n"
-                                "                     and ended on all ranks at the same collective call\n"
-                                "      --every TIME   ... one of them in so long a time\n"
-                                "      --only NAME    of a program built with $(whywait cc), count these source\n"
-                                "                     files or routines only (* and ? stand for anything; may be\n"
-                                "                     given several times)\n"
-                                "      --space        likewise, also record how many bytes are allocated where\n"
-                                "      --no-convert   leave the archive to `whywait report`\n"
-                                "  -q, --quiet        print no closing line\n"
-                                "  -h, --help         this text\n"
-                                "\n"
-                                "The exit status is the program's; 127 when it is not found, 126 when it cannot\n"
-                                "be run.\n";
+enum {
+    OPT_SPOOL = OPT_OTHER,
+    OPT_RATE,
+    OPT_LIMIT,
+    OPT_LAST,
+    OPT_WINDOW,
+    OPT_EVERY,
+    OPT_ONLY,
+    OPT_SPACE,
+    OPT_NO_CONVERT
+};
+static const struct option_row rows[] = {
+    {"dir", 'o', "DIR", "make the run directory in DIR (here)"},
+    {"spool", OPT_SPOOL, "DIR",
+     "write in DIR, a local disk of each node, and bring the data to the run directory at the end"},
+    {"rate", OPT_RATE, "HZ",
+     "samples a second of CPU time, 250 at most; 0 = no samples (default: as many as cost 0.5 % at most)"},
+    {"limit", OPT_LIMIT, "SIZE", "record at most SIZE bytes a rank (k, m, g), then only count what is lost"},
+    {"last", OPT_LAST, "SIZE",
+     "keep the newest SIZE bytes of each thread only (k, m, g; 512k at least); the report is about the time from which "
+     "on all ranks have their records"},
+    {"window", OPT_WINDOW, "TIME",
+     "record parts of the run, so long (500ms, 10s, 1h), begun and ended on all ranks at the same collective call"},
+    {"every", OPT_EVERY, "TIME", "... one of them in so long a time, the first from the start"},
+    {"only", OPT_ONLY, "NAME",
+     "of a program built with $(whywait cc), count these source files or routines only (* and ? stand for anything; "
+     "may be given several times)"},
+    {"space", OPT_SPACE, NULL, "of such a program, also record how many bytes are allocated where"},
+    {"no-convert", OPT_NO_CONVERT, NULL,
+     "leave the archive, which is made while MPI_Finalize runs, to `whywait report`"},
+    {"quiet", 'q', NULL,
+     "print neither the closing line nor where a run is recorded that lasts longer than ten seconds or ends without "
+     "MPI_Finalize"},
+    {0},
+};
+
+const struct manual manual_record = {
+    .synopsis = "[OPTIONS] PROGRAM [ARGUMENTS]",
+    .about = "Runs PROGRAM, a rank of an MPI job, and records it:\nmpirun -n 4 whywait record ./app",
+    .rows = rows,
+    .after = "The exit status is the program's; 127 when it is not found, 126 when it cannot be run.",
+};
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    static const struct option longs[] = {
-        {"dir", required_argument, NULL, 'o'},
-        {"rate", required_argument, NULL, 'r'},
-        {"spool", required_argument, NULL, 's'},
-        {"limit", required_argument, NULL, 'l'},
-        {"last", required_argument, NULL, 'L'},
-        {"window", required_argument, NULL, 'w'},
-        {"every", required_argument, NULL, 'e'},
-        {"only", required_argument, NULL, 'O'},
-        {"space", no_argument, NULL, 'S'},
-        {"no-convert", no_argument, NULL, 'n'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     int option;
-    while ((option = option_next(argc, argv, longs, help_text)) != -1) {
+    while ((option = option_next(argc, argv, &manual_record)) != -1) {
         if (option == 'o')
             options->dir = optarg;
-        else if (option == 's')
+        else if (option == OPT_SPOOL)
             options->spool = optarg;
-        else if (option == 'r')
+        else if (option == OPT_RATE)
             options->rate = optarg;
-        else if (option == 'l')
+        else if (option == OPT_LIMIT)
             options->limit = optarg;
-        else if (option == 'L')
+        else if (option == OPT_LAST)
             options->last = optarg;
-        else if (option == 'w')
+        else if (option == OPT_WINDOW)
             options->window = optarg;
-        else if (option == 'e')
+        else if (option == OPT_EVERY)
             options->every = optarg;
-        else if (option == 'O') {
+        else if (option == OPT_ONLY) {
             size_t used = strlen(options->only);
             int n = snprintf(options->only + used, sizeof options->only - used, "%s%c", optarg, ONLY_SEPARATOR);
             if (!*optarg || n >= (int)(sizeof options->only - used))
                 die("--only %s: expected the name of a routine or source file, %d characters in all at most", optarg,
                     ONLY_BYTES - 1);
-        } else if (option == 'S')
+        } else if (option == OPT_SPACE)
             options->space = true;
-        else if (option == 'n')
+        else if (option == OPT_NO_CONVERT)
             options->no_convert = true;
         else if (option == 'q')
             options->quiet = true;

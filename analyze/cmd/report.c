@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait report: which loops make the ranks wait. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
@@ -33,55 +34,8 @@ struct options {
     struct terminal_options terminal;
 };
 
-static const char usage[] = "Usage: whywait report [OPTIONS] [RUN...]\n"
-                            "Says which loops make the ranks wait. RUN is a run directory or the anchor file\n"
-                            "(.otf2) of any OTF2 archive with MPI events; without it, the newest *.whywait\n"
-                            "directory here. Of several runs: mean, spread, smallest and largest.\n"
-                            "\n"
-                            "  --top N           show N causes (default 5; 0 = all), sites or routines (20)\n"
-                            "  --cause N         show cause N: its ranks, sites, classes and steps\n"
-                            "  --sites           list the MPI calls at which ranks wait\n"
-                            "  --ranks           where the time of each rank went, and who waits for whom\n"
-                            "  --critical        the critical path, and what of it is imbalance\n"
-                            "  --site N          show site N: who waits there, why, its classes and steps\n"
-                            "  --routines        list routines by the time spent in them and in what they\n"
-                            "                    call (gprof's profile)\n"
-                            "  --routine NAME    show one routine: its ranks, callers and callees\n"
-                            "  --graph           with --routines: gprof's graph, each routine with callers\n"
-                            "                    above it and what it calls below, cycles as wholes\n"
-                            "  --sort ORDER      with --routines: by total (default), self, calls or name\n"
-                            "  --match TEXT      with --routines: those whose names contain TEXT\n"
-                            "  --descendants NAME\n"
-                            "                    with --routines: what this routine calls, directly or not\n"
-                            "  --ancestors NAME  with --routines: what leads to this routine\n"
-                            "  --causing         with --routines or --routine: not time, but the waiting it\n"
-                            "                    causes on other ranks\n"
-                            "  --by space        where memory is allocated (recorded with --space) instead of\n"
-                            "                    why ranks wait; with --routines or --routine bytes, not time\n"
-                            "  --from TIME       only the part of the run from that time after its start, in\n"
-                            "                    seconds or with a unit (20, 20s, 500ms, 2m)\n"
-                            "  --until TIME      until that time after its start\n"
-                            "  --threshold D     instances of a wait up to D apart are of one class: 0.25,\n"
-                            "                    more for fewer classes, at most 2 (--cause shows distances)\n"
-                            "  --all             everything, however long it gets; else a view has at\n"
-                            "                    most two screens, and json 1 MB\n"
-                            "  --all-steps       with --cause or --site: also steps that both sides share or\n"
-                            "                    that matter little\n"
-                            "  --full-paths      source files as the debug information has them, and names\n"
-                            "                    with all template arguments\n"
-                            "  --format FORMAT   text (default) or json (its fields are described in\n"
-                            "                    docs/json.md)\n"
-                            "  --watch[=S]       of a run that is still going: what ranks wait for so far,\n"
-                            "                    again every S seconds (5) until it ends; it is not disturbed\n"
-                            "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
-                            "  --help            this text\n"
-                            "\n"
-                            "Exit status: 0; 1 when there is no report; 2 when it lacks something (the\n"
-                            "program's file has gone or changed, the archive is cut off, records are\n"
-                            "missing).\n";
-
 enum {
-    OPT_TOP = 256,
+    OPT_TOP = OPT_OTHER,
     OPT_CAUSE,
     OPT_SITES,
     OPT_RANKS,
@@ -106,34 +60,56 @@ enum {
     OPT_WATCH,
     OPT_WIDTH,
 };
-static const struct option long_options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    {"cause", required_argument, NULL, OPT_CAUSE},
-    {"sites", no_argument, NULL, OPT_SITES},
-    {"ranks", no_argument, NULL, OPT_RANKS},
-    {"critical", no_argument, NULL, OPT_CRITICAL},
-    {"site", required_argument, NULL, OPT_SITE},
-    {"routines", no_argument, NULL, OPT_ROUTINES},
-    {"routine", required_argument, NULL, OPT_ROUTINE},
-    {"graph", no_argument, NULL, OPT_GRAPH},
-    {"sort", required_argument, NULL, OPT_SORT},
-    {"match", required_argument, NULL, OPT_MATCH},
-    {"descendants", required_argument, NULL, OPT_DESCENDANTS},
-    {"ancestors", required_argument, NULL, OPT_ANCESTORS},
-    {"causing", no_argument, NULL, OPT_CAUSING},
-    {"by", required_argument, NULL, OPT_BY},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"until", required_argument, NULL, OPT_UNTIL},
-    {"threshold", required_argument, NULL, OPT_THRESHOLD},
-    {"all", no_argument, NULL, OPT_ALL},
-    {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
-    {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"watch", optional_argument, NULL, OPT_WATCH},
-    {"width", required_argument, NULL, OPT_WIDTH},
-    TERMINAL_OPTIONS,
-    {"help", no_argument, NULL, 'h'},
+
+static const struct option_row rows[] = {
+    {"top", OPT_TOP, "N", "show N causes (default 5; 0 = all), sites or routines (20)"},
+    {"cause", OPT_CAUSE, "N",
+     "show cause N: its ranks, what is inside it, the calls where others wait, classes and steps"},
+    {"sites", OPT_SITES, NULL, "list the MPI calls at which ranks wait"},
+    {"ranks", OPT_RANKS, NULL,
+     "where the time of each rank went, ranks that are alike in one row, and who waits for whom"},
+    {"critical", OPT_CRITICAL, NULL, "the critical path, and what of it is imbalance"},
+    {"site", OPT_SITE, "N", "show site N: who waits there, why, its classes and steps"},
+    {"routines", OPT_ROUTINES, NULL, "list routines by the time spent in them and in what they call (gprof's profile)"},
+    {"routine", OPT_ROUTINE, "NAME", "show one routine: its ranks, callers and callees"},
+    {"graph", OPT_GRAPH, NULL,
+     "with --routines: gprof's graph, each routine with callers above it and what it calls below, cycles as wholes"},
+    {"sort", OPT_SORT, "total|self|calls|name", "with --routines: the order (total)"},
+    {"match", OPT_MATCH, "TEXT", "with --routines: those whose names contain TEXT"},
+    {"descendants", OPT_DESCENDANTS, "NAME", "with --routines: what this routine calls, directly or not"},
+    {"ancestors", OPT_ANCESTORS, "NAME", "with --routines: what leads to this routine"},
+    {"causing", OPT_CAUSING, NULL, "with --routines or --routine: not time, but the waiting it causes on other ranks"},
+    {"by", OPT_BY, "waiting|space",
+     "space: where memory is allocated (recorded with --space) instead of why ranks wait; with --routines or --routine "
+     "bytes, not time"},
+    {"from", OPT_FROM, "TIME",
+     "only the part of the run from that time after its start, in seconds or with a unit (20, 20s, 500ms, 2m)"},
+    {"until", OPT_UNTIL, "TIME", "until that time after its start"},
+    {"threshold", OPT_THRESHOLD, "D",
+     "instances of a wait up to D apart are of one class: 0.25, more for fewer classes, at most 2 (--cause shows "
+     "distances)"},
+    {"all", OPT_ALL, NULL, "everything, however long it gets; else a view has at most two screens, and json 1 MB"},
+    {"all-steps", OPT_ALL_STEPS, NULL,
+     "with --cause or --site: also steps that both sides share or that matter little"},
+    {"full-paths", OPT_FULL_PATHS, NULL,
+     "source files as the debug information has them, and names with all template arguments"},
+    {"format", OPT_FORMAT, "text|json", "text (default), or json, whose fields docs/json.md describes"},
+    {"watch", OPT_WATCH, "[=S]",
+     "of a run that is still going: what ranks wait for so far, again every S seconds (5) until it ends; it is not "
+     "disturbed"},
+    {"width", OPT_WIDTH, "N", "columns of the text (default: the terminal's, or 110)"},
+    TERMINAL_ROWS,
     {0},
+};
+
+const struct manual manual_report = {
+    .synopsis = "[OPTIONS] [RUN...]",
+    .about = "Says which loops make the ranks wait. RUN is a run directory or the anchor file (.otf2) of any OTF2 "
+             "archive with MPI events; without it, the newest *.whywait directory here. Of several runs: mean, spread, "
+             "smallest and largest.",
+    .rows = rows,
+    .after = "Exit status: 0; 1 when there is no report; 2 when it lacks something (the program's file has gone or "
+             "changed, the archive is cut off, records are missing).",
 };
 
 static enum routines_order parse_order(const char *text)
@@ -310,7 +286,7 @@ static struct options parse(int argc, char **argv)
     struct options options = {.choice = {.until_ns = UINT64_MAX},
                               .text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
     int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1)
+    while ((option = option_next(argc, argv, &manual_report)) != -1)
         parse_option(&options, option);
     if (options.text.all) {
         options.text.n_top = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/cmd/runs.h"
+#include "analyze/cmd/cmd.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include "analyze/trace/part.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs named on a command line, as a comparison wants them: directories are analysed, kept files are read. */
 #pragma once
-#include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/compare/kept.h"
 #include "analyze/out/series.h"
 #include "analyze/pipeline.h"

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait trend: versions over time, each cause as bars, and the first run at which it changed. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/out/series.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <string.h>
 
-static const char usage[] = "Usage: whywait trend [OPTIONS] RUN...\n"
-                            "Shows runs of a program in the order in which they were recorded: each cause of\n"
-                            "waiting as a row of bars, and the first run at which it changed. Files made by\n"
-                            "whywait diff --keep stand for their runs. Of one run that was recorded in\n"
-                            "windows (whywait record --window) it shows the windows.\n"
-                            "\n"
-                            "  --top N           show the N causes with most waiting (default 10; 0 = all)\n"
-                            "  --format FORMAT   text (default) or json (fields in docs/json.md)\n"
-                            "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
-                            "  --help            this text\n";
+enum { OPT_TOP = OPT_OTHER, OPT_FORMAT, OPT_WIDTH };
+static const struct option_row rows[] = {
+    {"top", OPT_TOP, "N", "show the N causes with most waiting (default 10; 0 = all)"},
+    {"format", OPT_FORMAT, "text|json", "text (default), or json, whose fields docs/json.md describes"},
+    {"width", OPT_WIDTH, "N", "columns of the text (default: the terminal's, or 110)"},
+    TERMINAL_ROWS,
+    {0},
+};
+
+const struct manual manual_trend = {
+    .synopsis = "[OPTIONS] RUN...",
+    .about = "Shows runs of a program in the order in which they were recorded: each cause of waiting as a row of "
+             "bars, and the first run at which it changed. Files made by whywait diff --keep stand for their runs. Of "
+             "one run that was recorded in windows (whywait record --window) it shows the windows.",
+    .rows = rows,
+};
 
 int cmd_trend(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"top", required_argument, NULL, 't'},   {"format", required_argument, NULL, 'f'},
-        {"width", required_argument, NULL, 'w'}, TERMINAL_OPTIONS,
-        {"help", no_argument, NULL, 'h'},        {0}};
     struct series_options print = {.n_top = 10, .width = terminal_width()};
     struct terminal_options terminal = {0};
     bool is_json = false;
     int option, status = 0;
     struct arena arena = {0};
     run_list runs = {0};
-    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+    while ((option = option_next(argc, argv, &manual_trend)) != -1) {
         if (terminal_option(&terminal, option))
             continue;
-        if (option == 't')
+        if (option == OPT_TOP)
             print.n_top = option_number("top", optarg, 0);
-        else if (option == 'w')
+        else if (option == OPT_WIDTH)
             print.width = option_number("width", optarg, 40);
-        else if (option == 'f')
+        else if (option == OPT_FORMAT)
             is_json = option_is_json(optarg);
     }
     if (optind == argc)

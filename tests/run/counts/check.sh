@@ -3,15 +3,16 @@
 # check.sh PLUGIN COMPARE OBJECTS SOURCES PROGRAM "LEVEL,..."
 # Builds a program twice, with Knuth's counters and with a counter in every block, runs both, and compares the executions
 # of every block in every interval. The compiler checks its own data after each pass (-fchecking). OBJECTS: the objects
-# of sync.c and counters*.c, separated by commas. Further flags stand in the program's second or third line: "flags: ...".
+# of sync.c and counters*.c, separated by commas. COUNTS_GCC: the major version of a GCC beside the usual one. Further flags stand in the program's second or third line: "flags: ...".
 set -eu
+suffix=${COUNTS_GCC:+-$COUNTS_GCC}
 plugin=$1 compare=$2 objects=${3//,/ } root=$4 program=$5 levels=${6//,/ }
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-counts.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 case $program in
-*.cpp) compiler=g++ ;;
-*.f90) compiler=gfortran ;;
-*) compiler=gcc ;;
+*.cpp) compiler=g++$suffix ;;
+*.f90) compiler=gfortran$suffix ;;
+*) compiler=gcc$suffix ;;
 esac
 flags=$(sed -n 's/.*flags: \(.*\)/\1/p' "$program" | sed 's/ \*\///')
 

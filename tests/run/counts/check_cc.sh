@@ -19,6 +19,11 @@ refused() { # WHAT EXPECTED OPTIONS...
 printf '#!/bin/sh\necho 13.2.0\n' >gcc-other
 chmod +x gcc-other
 refused "another GCC" "is GCC 13.2.0, but the plugin was built for GCC" --compiler ./gcc-other
+for gcc in gcc-11 gcc-12; do
+    command -v "$gcc" >/dev/null || continue
+    [ -d "$("$gcc" -print-file-name=plugin)/include" ] || continue
+    "$tool" cc --compiler "$gcc" | grep -q "/whywait/$gcc/" || { echo "$gcc: another plugin"; status=1; }
+done
 refused "no compiler" "is not GCC, or is not there" --compiler ./none
 # A wrapper that runs another compiler: GCC's flags would end the build.
 mkdir clang-behind && printf '#!/bin/sh\necho "clang: error" >&2; exit 1\n' >clang-behind/mpicc && chmod +x clang-behind/mpicc
