@@ -307,8 +307,7 @@ static void read_scopes(struct debug *debug, struct unit *unit)
 {
     struct walk walk = {.debug = debug, .unit = unit};
     Dwarf_Die root = unit->die, split;
-    uint8_t type = 0;
-    if (dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton &&
+    if (unit->is_split && dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
         dwarf_tag(&split) == DW_TAG_compile_unit)
         root = split;
     if (dwarf_getsrcfiles(&root, &walk.files, &walk.n_files) != 0)
@@ -335,7 +334,17 @@ static void read_scopes(struct debug *debug, struct unit *unit)
 
 enum { MAX_RANGES = 1 << 24 }; /* units of a damaged file may share one endless list */
 
-static void add_unit(struct debug *debug, Dwarf_Die *die)
+static bool is_split(const struct image *image, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *folder = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+    const char *name = dwarf_formstring(dwarf_attr(die, DW_AT_dwo_name, &attribute));
+    if (name == NULL)
+        name = dwarf_formstring(dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute));
+    return name != NULL && image_split_is_safe(image, folder, name);
+}
+
+static void add_unit(struct debug *debug, const struct image *image, Dwarf_Die *die, bool is_skeleton)
 {
     uint32_t unit = (uint32_t)debug->units.n;
     Dwarf_Addr base = 0, lo = 0, hi = 0;
@@ -344,7 +353,7 @@ static void add_unit(struct debug *debug, Dwarf_Die *die)
         if (lo < hi && lo != 0)
             *vec_push(&debug->ranges) = (struct code_range){.lo = lo + debug->bias, .hi = hi + debug->bias, .of = unit};
     if (debug->ranges.n > n_before)
-        vec_push(&debug->units)->die = *die;
+        *vec_push(&debug->units) = (struct unit){.die = *die, .is_split = is_skeleton && is_split(image, die)};
 }
 
 bool debug_open(struct debug *debug, const struct image *image)
@@ -352,11 +361,11 @@ bool debug_open(struct debug *debug, const struct image *image)
     memset(debug, 0, sizeof *debug);
     debug->bias = image->dwarf_bias;
     Dwarf_CU *unit = NULL;
-    Dwarf_Die die, split;
+    Dwarf_Die die;
     uint8_t type = 0;
-    while (image->dwarf != NULL && dwarf_get_units(image->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
+    while (image->dwarf != NULL && dwarf_get_units(image->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
         if (type == DW_UT_compile || type == DW_UT_skeleton)
-            add_unit(debug, &die);
+            add_unit(debug, image, &die, type == DW_UT_skeleton);
     /* Where ranges overlap, the first wins: look-up needs them apart. */
     size_t kept = 0;
     if (debug->ranges.n > 0)
@@ -557,7 +566,9 @@ const char *debug_producer(const struct debug *debug)
     for (size_t i = 0; i < debug->units.n; i++) {
         Dwarf_Die die = debug->units.at[i].die;
         Dwarf_Attribute attribute;
-        const char *producer = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_producer, &attribute));
+        Dwarf_Attribute *found = debug->units.at[i].is_split ? dwarf_attr_integrate(&die, DW_AT_producer, &attribute)
+                                                             : dwarf_attr(&die, DW_AT_producer, &attribute);
+        const char *producer = dwarf_formstring(found);
         if (producer != NULL && strncmp(producer, "GNU AS", 6) != 0)
             return producer;
     }

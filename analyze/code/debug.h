@@ -39,6 +39,7 @@ struct scope_piece {
 struct unit {
     Dwarf_Die die;
     bool is_read;
+    bool is_split;         /* the rest of it lies in another file, which may be opened */
     bool marks_statements; /* some rows begin a statement, and some do not. Else the mark says nothing */
     struct line_row *rows;
     VEC(struct scope) scopes;

@@ -5,6 +5,7 @@
  * link-time ones.
  */
 #include "analyze/code/image.h"
+#include "analyze/code/expansion.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <capstone/capstone.h>
@@ -102,59 +103,6 @@ void image_read_pointers(const struct image *image, image_pointers *pointers)
         qsort(pointers->at, pointers->n, sizeof *pointers->at, pointer_order);
 }
 
-/* The size to which a section says that it expands; 0 = it is not compressed. */
-static uint64_t expanded_bytes(Elf *elf, Elf_Scn *scn, size_t names)
-{
-    enum { OLD_HEADER_BYTES = 12 }; /* "ZLIB", then the size, its highest byte first */
-    GElf_Shdr header;
-    GElf_Chdr compressed;
-    uint64_t n_bytes = 0;
-    if (gelf_getshdr(scn, &header) == NULL)
-        return 0;
-    if (header.sh_flags & SHF_COMPRESSED)
-        return gelf_getchdr(scn, &compressed) != NULL ? compressed.ch_size : UINT64_MAX;
-    const char *name = elf_strptr(elf, names, header.sh_name);
-    Elf_Data *data = name != NULL && strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(scn, NULL) : NULL;
-    for (size_t i = 4; data != NULL && data->d_buf != NULL && data->d_size >= OLD_HEADER_BYTES && i < OLD_HEADER_BYTES;
-         i++)
-        n_bytes = n_bytes << 8 | ((const uint8_t *)data->d_buf)[i];
-    return n_bytes;
-}
-
-/*
- * libdw expands compressed sections as far as they go. Compilers' debug information becomes a third to a fifth by
- * compression: what would take more than a file of that many times the length is no debug information.
- */
-static bool expands_within_reason(Elf *elf, uint64_t file_bytes)
-{
-    enum { MOST_TIMES = 64 };
-    uint64_t left = file_bytes * MOST_TIMES;
-    size_t names = 0;
-    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
-        return true; /* there are no sections */
-    for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn != NULL; scn = elf_nextscn(elf, scn)) {
-        uint64_t n_bytes = expanded_bytes(elf, scn, names);
-        if (n_bytes > left)
-            return false;
-        left -= n_bytes;
-    }
-    return true;
-}
-
-/* An ELF file as it is: libdwfl would also expand one that is compressed as a whole. */
-static bool file_is_safe(int fd)
-{
-    char magic[SELFMAG];
-    struct stat status;
-    if (pread(fd, magic, sizeof magic, 0) != SELFMAG || memcmp(magic, ELFMAG, SELFMAG) != 0 || fstat(fd, &status) != 0)
-        return false;
-    elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    bool is_safe = expands_within_reason(elf, (uint64_t)status.st_size);
-    elf_end(elf);
-    return is_safe;
-}
-
 static bool is_plain_or_missing(const char *path)
 {
     struct stat status;
@@ -176,6 +124,35 @@ static bool link_is_safe(const char *path, const char *link)
     return is_safe;
 }
 
+/* Not there, or a file that can be read without harm. */
+static bool is_safe_or_missing(const char *path)
+{
+    int fd = plain_open(path, 0);
+    bool is_safe = fd >= 0 ? expansion_is_plausible(fd) : is_plain_or_missing(path);
+    if (fd >= 0)
+        close(fd);
+    return is_safe;
+}
+
+bool image_split_is_safe(const struct image *image, const char *folder, const char *name)
+{
+    const char *file = NULL, *debug_file = NULL;
+    struct arena scratch = {0};
+    dwfl_module_info(image->dwfl_module, NULL, NULL, NULL, NULL, NULL, &file, &debug_file);
+    char *real = realpath(debug_file != NULL ? debug_file : file != NULL ? file : "", NULL);
+    const char *slash = real != NULL ? strrchr(real, '/') : NULL;
+    const char *beside = slash != NULL ? arena_printf(&scratch, "%.*s", (int)(slash - real), real) : ".";
+    bool is_safe = is_safe_or_missing(name);
+    if (is_safe && name[0] != '/')
+        is_safe = is_safe_or_missing(arena_printf(&scratch, "%s/%s", beside, name));
+    if (is_safe && name[0] != '/' && folder != NULL)
+        is_safe = is_safe_or_missing(arena_printf(&scratch, "%s/%s", folder, name)) &&
+                  is_safe_or_missing(arena_printf(&scratch, "%s/%s/%s", beside, folder, name));
+    free(real);
+    arena_release(&scratch);
+    return is_safe;
+}
+
 /* Lines and names both ask for it: what was not there is not searched for again, since a server may take long. */
 static int find_debuginfo(Dwfl_Module *module, void **is_missing, const char *name, Dwarf_Addr base, const char *path,
                           const char *link, GElf_Word checksum, char **found)
@@ -183,7 +160,7 @@ static int find_debuginfo(Dwfl_Module *module, void **is_missing, const char *na
     if (*is_missing != NULL || (link != NULL && !link_is_safe(path, link)))
         return -1;
     int fd = dwfl_standard_find_debuginfo(module, NULL, name, base, path, link, checksum, found);
-    if (fd >= 0 && !file_is_safe(fd)) {
+    if (fd >= 0 && !expansion_is_plausible(fd)) {
         close(fd);
         fd = -1;
     }
@@ -200,7 +177,7 @@ static bool begin(struct image *image, const char *path)
         .find_debuginfo = find_debuginfo,
     };
     int fd = plain_open(path, 0);
-    if (fd >= 0 && !file_is_safe(fd)) {
+    if (fd >= 0 && !expansion_is_plausible(fd)) {
         close(fd);
         return false;
     }
