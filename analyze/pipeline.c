@@ -20,15 +20,18 @@
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
 #include "analyze/blame/occurrences.h"
+#include "analyze/steps/endings.h"
 #include "analyze/steps/services.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/facts.h"
 #include "analyze/profile/flows.h"
 #include "analyze/profile/profile.h"
+#include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include "analyze/result/whole.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
+#include "analyze/trace/source.h"
 #include "analyze/verdict/verdict.h"
 #include "analyze/waits/calls.h"
 #include "analyze/waits/open_waits.h"
@@ -53,6 +56,7 @@ struct passes {
     struct costs costs;
     struct pools pools;
     struct survey survey;
+    struct endings endings;
     struct cpu_use cpu_use;
     struct services services;
     struct thread_use thread_use;
@@ -182,7 +186,8 @@ static void fetch_reading(const struct passes *passes)
 static void read_for_steps(struct passes *passes)
 {
     const struct event *event;
-    while ((event = trace_next(passes->trace))) {
+    endings_begin(&passes->endings, passes->trace);
+    while ((event = endings_next(&passes->endings))) {
         fetch_lane(passes);
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
@@ -197,6 +202,7 @@ static void read_for_steps(struct passes *passes)
             costs_add(&passes->costs, lane->rank, &lane->stretch);
         }
     }
+    endings_release(&passes->endings);
     cpu_use_complete(&passes->cpu_use);
     services_complete(&passes->services);
     thread_use_complete(&passes->thread_use);
@@ -234,7 +240,8 @@ static void read_for_waits(struct passes *passes)
         history_join(&passes->links.history, &passes->staff);
         calls_join(&passes->calls, &passes->staff);
     }
-    while ((event = trace_next(passes->trace))) {
+    endings_begin(&passes->endings, passes->trace);
+    while ((event = endings_next(&passes->endings))) {
         fetch_reading(passes);
         calls_feed(&passes->calls, event);
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
@@ -242,6 +249,7 @@ static void read_for_waits(struct passes *passes)
         if (passes->wants_facts)
             traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
+    endings_release(&passes->endings);
     calls_finish(&passes->calls);
     occurrences_finish(&passes->occurrences);
     staff_end(&passes->staff);
@@ -333,6 +341,17 @@ static void check_sums(const struct analysis *analysis)
             blamed_ns);
 }
 
+/* The parts of the time are all of it. Where they are not, the reader is told. */
+static void check_times(struct trace *trace, const struct analysis *analysis)
+{
+    const struct efficiency *all = &analysis->efficiency;
+    double parts_ns = all->compute_ns + all->waiting_ns + all->transfer_ns + all->mpi_ns + all->descheduled_ns +
+                      all->blocked_ns + all->unrecorded_ns + all->ended_ns;
+    if (fabs(parts_ns - all->all_ns) > NEGLIGIBLE_SHARE / 2 * all->all_ns)
+        trace_note(trace, "The parts of the time add up to %.1f %% of it: take all shares of the time as estimates.",
+                   100 * parts_ns / all->all_ns);
+}
+
 static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold,
                             bool wants_facts)
 {
@@ -367,6 +386,7 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     make_profiles(&passes, analysis);
     add_facts(&passes, analysis);
     check_sums(analysis);
+    check_times(trace, analysis);
     answer_find(analysis);
 out:
     passes_release(&passes);

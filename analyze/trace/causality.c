@@ -720,7 +720,7 @@ static int align(struct archive_reader *archive, const struct causality *found)
     trace->clocks.error_ns = again.largest_violation_ns;
     trace->clocks.n_repaired = again.n_floors;
     if (!result) {
-        archive->clocks.origin_ns += (int64_t)again.first_ns;
+        clocks_begin_at(&archive->clocks, again.first_ns);
         trace->end_ns = again.last_ns - again.first_ns;
     }
     return result;

@@ -25,6 +25,16 @@ void clocks_release(struct clocks *clocks)
     *clocks = (struct clocks){0};
 }
 
+void clocks_begin_at(struct clocks *clocks, uint64_t first_ns)
+{
+    clocks->origin_ns += (int64_t)first_ns;
+    for (size_t i = 0; i < clocks->n_locations; i++)
+        for (size_t k = 0; k < clocks->locations[i].floors.n; k++) {
+            uint64_t *floor_ns = &clocks->locations[i].floors.at[k].time_ns;
+            *floor_ns = *floor_ns > first_ns ? *floor_ns - first_ns : 0;
+        }
+}
+
 void clocks_sort(struct clocks *clocks, size_t location)
 {
     struct clock_location *at = &clocks->locations[location];

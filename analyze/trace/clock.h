@@ -45,6 +45,8 @@ struct clock_cursor {
 
 void clocks_init(struct clocks *clocks, size_t n_locations);
 void clocks_release(struct clocks *clocks);
+/* What was this time becomes time 0; no floor is below it. */
+void clocks_begin_at(struct clocks *clocks, uint64_t first_ns);
 /* Brings measured points of a location into order. */
 void clocks_sort(struct clocks *clocks, size_t location);
 /* Before its first event. */

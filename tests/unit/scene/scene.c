@@ -87,6 +87,13 @@ static void check_steps(const struct analysis *analysis)
     arena_release(&scratch);
 }
 
+static void check_times(const struct efficiency *all)
+{
+    double parts_ns = all->compute_ns + all->waiting_ns + all->transfer_ns + all->mpi_ns + all->descheduled_ns +
+                      all->blocked_ns + all->unrecorded_ns + all->ended_ns;
+    assert_true(fabs(parts_ns - all->all_ns) < 1e-6 * all->all_ns + 1);
+}
+
 const struct analysis *scene_analyse(struct scene *scene)
 {
     scene->analysis = analysis_run(scene->trace, NULL, NULL, 0);
@@ -95,6 +102,7 @@ const struct analysis *scene_analyse(struct scene *scene)
     assert_int_equal(scene->analysis->n_contradictions, 0);
     check_levels(scene->analysis);
     check_steps(scene->analysis);
+    check_times(&scene->analysis->efficiency);
     return scene->analysis;
 }
 

@@ -23,7 +23,7 @@ struct scene {
 struct scene *scene_make(uint32_t n_ranks);
 void scene_free(struct scene *scene);
 /* Asserts that no cause is inferred and belied by its own gain, and that steps, causes and the machine's row say the
- * same of time on and off the CPU. */
+ * same of time on and off the CPU, and that the parts of the time add up to all of it. */
 const struct analysis *scene_analyse(struct scene *scene);
 
 /* Code `name` runs on `rank` from now to `until_us`. */

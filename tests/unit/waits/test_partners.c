@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages and non-blocking collectives that only move on while a partner, who computes, is in MPI. */
+#include "analyze/pipeline.h"
 #include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>
@@ -179,7 +180,10 @@ static void a_partner_without_a_main_thread_is_borne(void **state)
     scene_work(scene, 1, "short", 50);
     scene_receive(scene, 1, 0, 7, 420);
     send_and_compute(scene, 410);
-    assert_int_equal(scene_analyse(scene)->n_mpi_calls, 3);
+    /* Nobody knows what its main thread did: the parts of the time lack that. */
+    scene->analysis = analysis_run(scene->trace, NULL, NULL, 0);
+    assert_non_null(scene->analysis);
+    assert_int_equal(scene->analysis->n_mpi_calls, 3);
     scene_free(scene);
 }
 
