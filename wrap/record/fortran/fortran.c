@@ -8,6 +8,7 @@
 #include "wrap/record/fortran/shapes.h"
 #include "wrap/record/life/life.h"
 #include "wrap/record/mpi/init.h"
+#include "wrap/record/process/aside.h"
 
 struct shape {
     void (*begin)(struct fortran *f);
@@ -49,17 +50,24 @@ enum { FIRST_INDIRECT = 1 };
 static const void *nothing;
 static const void *sentinels[N_SENTINELS][N_SPELLINGS];
 
-static void load_sentinels(void)
+static bool are_loaded;
+
+/* A name that is missing is looked for in every object, which takes some stack. */
+static void load_aside(void *unused)
 {
-    static bool loaded;
-    if (__builtin_expect(__atomic_load_n(&loaded, __ATOMIC_ACQUIRE), 1))
-        return;
+    (void)unused;
     for (int s = 0; s < N_SENTINELS; s++)
         for (int i = 0; i < N_SPELLINGS; i++) {
             const void *found = next_find_data(spelling[s][i]);
             __atomic_store_n(&sentinels[s][i], found ? found : &nothing, __ATOMIC_RELAXED);
         }
-    __atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&are_loaded, true, __ATOMIC_RELEASE);
+}
+
+static void load_sentinels(void)
+{
+    if (__builtin_expect(!__atomic_load_n(&are_loaded, __ATOMIC_ACQUIRE), 0))
+        aside_run(load_aside, NULL);
 }
 
 static inline bool is_sentinel(enum sentinel s, const void *address)

@@ -17,6 +17,7 @@
  */
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/pmpi/slots.h"
+#include "wrap/record/process/aside.h"
 #include "wrap/record/process/image.h"
 #include "wrap/record/process/presence.h"
 #include "wrap/record/process/say.h"
@@ -50,20 +51,37 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-static void *search_objects(const char *name)
+/* The name, and what is found. */
+struct wanted {
+    const char *name;
+    void *found;
+};
+
+/* Takes more stack than a thread of the program may have left. */
+static void search_aside(void *context)
 {
+    struct wanted *wanted = context;
     for (int nth = 0;; nth++) {
         struct search search = {.nth = nth};
         if (!dl_iterate_phdr(search_object, &search))
-            return NULL;
+            return;
         void *object = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
-        void *found = object ? dlsym(object, name) : NULL;
+        void *found = object ? dlsym(object, wanted->name) : NULL;
         if (object)
             dlclose(object);
         Dl_info theirs, ours;
-        if (found && !(dladdr(found, &theirs) && dladdr(&mpi_handles, &ours) && theirs.dli_fbase == ours.dli_fbase))
-            return found;
+        if (found && !(dladdr(found, &theirs) && dladdr(&mpi_handles, &ours) && theirs.dli_fbase == ours.dli_fbase)) {
+            wanted->found = found;
+            return;
+        }
     }
+}
+
+static void *search_objects(const char *name)
+{
+    struct wanted wanted = {.name = name};
+    aside_run(search_aside, &wanted);
+    return wanted.found;
 }
 
 static int missing(void)
