@@ -94,6 +94,60 @@ static void unlike_ranks_have_each_their_own_ratio(void **state)
     expect_text(ranks, 2, 3, KIND_MORE_TIME, "ranks 0,2 spend 2.0 x and 4.5 x as long in it as rank 1");
 }
 
+/* How the threads of the rank most to blame share the cause, and what to do about it. */
+static void threads_that_share_unevenly_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n_threads, n_at_once;
+        double at_a_time, most_share, most_error;
+        const char *told, *next; /* NULL: nothing is said of threads */
+    } cases[] = {
+        {4, 4, 1.4, 0.71, 0.02, "; one of 4 threads of rank 1 has 71 % of its time there",
+         "share it out among the threads of rank 1 first: another schedule"},
+        {2, 2, 1.1, 0.91, 0.03, "; one of 2 threads of rank 1 has 91 % of its time there",
+         "share it out among the threads of rank 1 first"},
+        /* Too few samples to know. */
+        {4, 4, 3.1, 0.36, 0.1, NULL, NULL},
+        {4, 4, 3.9, 0.27, 0.01, NULL, NULL},
+        {4, 4, 1, 0.27, 0.01, "; 4 threads of rank 1 take turns in it, one at a time",
+         "let the threads of rank 1 work at the same time: shorten the critical section"},
+        /* They have one CPU: no wonder. */
+        {4, 1, 1, 0.27, 0.01, NULL, NULL},
+        {1, 4, 1, 1, 0.01, NULL, NULL},
+    };
+    const struct step step = {.place = CODE_NONE};
+    struct trace trace = {0};
+    const struct analysis analysis = {.trace = &trace, .steps = (struct step *)(uintptr_t)&step};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct cause_rank late = {.rank = 1,
+                                  .time_ns = 3e9,
+                                  .n_threads = cases[i].n_threads,
+                                  .n_at_once = cases[i].n_at_once,
+                                  .threads = cases[i].at_a_time,
+                                  .most_share = cases[i].most_share,
+                                  .most_error = cases[i].most_error};
+        struct cause_rank other = {.rank = 0, .time_ns = 1e9};
+        struct cause cause = {.kind = KIND_MORE_TIME,
+                              .waiting_ns = 1e9,
+                              .ranks = &late,
+                              .n_ranks = 1,
+                              .n_late = 1,
+                              .others = &other,
+                              .n_others = 1};
+        cause.kind_ns[KIND_MORE_TIME] = cause.waiting_ns;
+        const char *expected = "rank 1 spends 3.0 x as long in it as rank 0";
+        assert_string_equal(told_cause(&arena, &cause),
+                            cases[i].told ? arena_printf(&arena, "%s%s", expected, cases[i].told) : expected);
+        const char *next = told_next(&arena, &analysis, &cause);
+        assert_int_equal(!strncmp(next, cases[i].next ? cases[i].next : "add --cause", 11), 1);
+        if (cases[i].next)
+            assert_non_null(strstr(next, cases[i].next));
+        arena_release(&arena);
+    }
+}
+
 /* A range of ratios on both sides of one says nothing. */
 static void late_ranks_that_spend_no_longer_are_told_apart(void **state)
 {
@@ -631,6 +685,7 @@ int main(void)
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
+        cmocka_unit_test(threads_that_share_unevenly_are_told),
         cmocka_unit_test(partings_are_told),
         cmocka_unit_test(what_is_not_the_cause_s_alone_is_told_as_such),
         cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
