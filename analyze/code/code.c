@@ -7,9 +7,11 @@
 #include "wrap/base/err.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct code *code_open(void)
@@ -151,44 +153,50 @@ static const char *module_package(struct code *code, struct module *module)
     return module->package;
 }
 
-/* The value of a line "KEY=value"; NULL. */
-static const char *release_value(struct arena *arena, const char *path, const char *key)
+/* In a folder of the system, but those for what is built at the site. */
+static bool is_of_system(const char *path)
 {
-    const char *value = NULL;
-    char *text = NULL;
-    size_t cap = 0, n_key = strlen(key);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && getline(&text, &cap, file) > 0) {
-        if (strncmp(text, key, n_key) != 0 || text[n_key] != '=')
-            continue;
-        const char *begin = text + n_key + 1;
-        begin += *begin == '"';
-        value = arena_printf(arena, "%.*s", (int)strcspn(begin, "\"\n"), begin);
-    }
-    free(text);
-    if (file != NULL)
-        fclose(file);
-    return value;
+    static const char *const roots[] = {"/bin/", "/lib", "/sbin/", "/usr/"}, local[] = "/usr/local/";
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (!strncmp(path, roots[i], strlen(roots[i])))
+            return strncmp(path, local, strlen(local)) != 0;
+    return false;
 }
 
-const char *package_debug_source(struct arena *arena, const char *release)
+bool file_is_given(const char *path)
 {
-    const char *id = release_value(arena, release, "ID"), *version = release_value(arena, release, "VERSION_CODENAME");
-    if (id == NULL || version == NULL)
-        return NULL;
-    if (strcmp(id, "debian") == 0)
-        return arena_printf(arena, "deb http://deb.debian.org/debian-debug %s-debug main", version);
-    return strcmp(id, "ubuntu") == 0 ? arena_printf(arena, "deb http://ddebs.ubuntu.com %s main universe", version)
-                                     : NULL;
+    struct stat status;
+    bool is_others = !stat(path, &status) && status.st_uid != geteuid() && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+    return is_of_system(path) || is_others;
+}
+
+bool code_module_is_given(struct code *code, uint32_t module)
+{
+    struct module *at = module_get(code, module);
+    return file_is_given(at->path) || module_package(code, at);
+}
+
+/* Whether the lists of packages that this system may install have any of debug information: "-dbgsym" is in archives of
+ * their own. */
+bool package_offers_debug(const char *lists)
+{
+    DIR *dir = opendir(lists);
+    bool found = false;
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+        found =
+            strstr(entry->d_name, "_Packages") && (strstr(entry->d_name, "debug") || strstr(entry->d_name, "ddebs"));
+    if (dir)
+        closedir(dir);
+    return found;
 }
 
 /* "; or, of packages, install nwchem-openmpi-dbgsym": what the first of the modules without lines are from; "" where
- * no package has them. */
+ * no package has them, or the system offers none of these. */
 static const char *packages_text(struct code *code)
 {
     enum { PACKAGES_SOUGHT = 3 };
     const char *text = "";
-    int n = 0;
+    int n = package_offers_debug("/var/lib/apt/lists") ? 0 : PACKAGES_SOUGHT;
     for (size_t i = 0; i < code->modules.n && n < PACKAGES_SOUGHT; i++) {
         if (module_degradation(code->modules.at[i]) != DEGRADED_SYMBOLS)
             continue;
@@ -199,9 +207,7 @@ static const char *packages_text(struct code *code)
     }
     if (!*text)
         return "";
-    const char *source = package_debug_source(&code->arena, "/etc/os-release");
-    text = arena_printf(&code->arena, "; or, of packages, install %s", text);
-    return source != NULL ? arena_printf(&code->arena, "%s (apt finds it with the line \"%s\")", text, source) : text;
+    return arena_printf(&code->arena, "; or, of packages, install %s", text);
 }
 
 static void note_degradation(struct code *code, enum degradation which)
@@ -211,30 +217,34 @@ static void note_degradation(struct code *code, enum degradation which)
         "cannot be read as an ELF file: its code is named by address only",
         "has been rebuilt since the run: its loops are named by address only",
         "is not x86-64 code: its loops are not known",
-        "has no debug information: its loops are named by address; compile with -g for lines",
+        "has no debug information: its loops are named by address",
     };
     static const char *const several[] = {
         "cannot be read (they are not there any more): their code is named by address only",
         "cannot be read as ELF files: their code is named by address only",
         "have been rebuilt since the run: their loops are named by address only",
         "are not x86-64 code: their loops are not known",
-        "have no debug information: their loops are named by address; compile with -g for lines",
+        "have no debug information: their loops are named by address",
     };
     /* "a, b and 3 more" */
     enum { NAMED = 3 };
     const char *text = "";
     size_t n = 0;
+    bool is_given = which == DEGRADED_SYMBOLS;
     for (size_t i = 0; i < code->modules.n; i++) {
         if (module_degradation(code->modules.at[i]) != which)
             continue;
+        is_given = is_given && file_is_given(code->modules.at[i]->path);
         if (n++ < NAMED)
             text = arena_printf(&code->arena, "%s%s%s", text, n > 1 ? ", " : "", code->modules.at[i]->path);
     }
     if (n > NAMED)
         text = arena_printf(&code->arena, "%s and %zu more", text, n - NAMED);
     if (n)
-        *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s%s", text, n == 1 ? one[which] : several[which],
-                                               which == DEGRADED_SYMBOLS ? packages_text(code) : "");
+        *vec_push(&code->notes) =
+            arena_printf(&code->arena, "%s %s%s%s", text, n == 1 ? one[which] : several[which],
+                         which == DEGRADED_SYMBOLS && !is_given ? "; compile with -g for lines" : "",
+                         which == DEGRADED_SYMBOLS ? packages_text(code) : "");
 }
 
 void code_use_kept(struct code *code, const char *dir)

@@ -52,12 +52,17 @@ const char *extension_name(struct arena *arena, const char *path);
 /* The package of the distribution that its file is from; NULL = none is known. Looks through lists of some megabytes
  * the first time. */
 const char *code_module_package(struct code *code, uint32_t module);
+/* Whoever asks did not build this file: it lies in a folder of the system, or belongs to another user who lets nobody
+ * write it. */
+bool file_is_given(const char *path);
+/* Likewise, or a package has it. */
+bool code_module_is_given(struct code *code, uint32_t module);
 /* The package whose list in the directory `lists`, as Debian's package manager keeps them, has this file, without its
  * architecture, in `arena`; NULL = none, or there are no such lists here. Reads them all. */
 const char *package_of_file(struct arena *arena, const char *lists, const char *path);
-/* The line by which apt finds packages of debug information ("-dbgsym"), which distributions keep apart, as the file
- * `release` (/etc/os-release) tells which one this is; NULL = not known. In `arena`. */
-const char *package_debug_source(struct arena *arena, const char *release);
+/* Whether the lists of packages in the directory `lists`, as apt keeps them, have packages of debug information
+ * ("-dbgsym"), which distributions keep apart. */
+bool package_offers_debug(const char *lists);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */
 const char *const *code_notes(struct code *code, size_t *n_notes);
 

@@ -666,14 +666,16 @@ const char *transfers_next(struct arena *arena, const struct analysis *analysis)
     return next_of_transfer(arena, analysis, analysis->transfers.places[0].step);
 }
 
-/* Whoever has a package cannot build it to count; but what it works on comes from the program, or from its input. */
-static const char *next_of_package(struct arena *arena, struct code *code, uint32_t module, const char *package)
+/* Whoever was given a file cannot build it to count; but what it works on comes from the program, or from its input. */
+static const char *next_of_given(struct arena *arena, const char *path, const char *package)
 {
-    const char *lines = code_module_state(code, module) == CODE_SYMBOLS
-                            ? arena_printf(arena, "; %s-dbgsym names its lines", package)
-                            : "";
-    return arena_printf(arena, "this is code of the package %s: see how its data is shared out over the ranks%s",
-                        package, lines);
+    return package
+               ? arena_printf(arena, "this is code of the package %s: see how its data is shared out over the ranks",
+                              package)
+               : arena_printf(arena,
+                              "this is code of %s, which is not the program's own: see what it is called for on a "
+                              "late rank and on another, and with how much data",
+                              label_base_name(path));
 }
 
 /* The compiler wrapper of a source file's language. */
@@ -704,12 +706,14 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
                             "another, tells which routine",
                             language, language);
     if (package)
-        return next_of_package(arena, analysis->code, place->module, package);
+        return next_of_given(arena, NULL, package);
     if (extension)
         return arena_printf(arena,
                             "this is code of the extension module %s: see what the script calls it for on a late rank "
                             "and on another, and with how much data",
                             extension);
+    if (is_known && code_module_is_given(analysis->code, place->module))
+        return next_of_given(arena, analysis->trace->modules[place->module].path, NULL);
     return arena_printf(arena, "rebuild with %s $(whywait cc) to tell more iterations from slower ones",
                         wrapper_of(step->file));
 }

@@ -5,6 +5,7 @@
  *
  * ranks: 2
  * expect: routine="" kind=any rank=1 share=0.8 call=MPI_Barrier next="code of the package libjansson4"
+ *         next_not=dbgsym name=", called from main() packaged.c:"
  */
 #include "known.h"
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "wrap/base/containers.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void write_list(const char *dir, const char *name, const char *text)
@@ -47,36 +48,64 @@ static void files_are_found_in_the_list_of_their_package(void **state)
     arena_release(&arena);
 }
 
-static void debug_information_is_found_for_the_distribution(void **state)
+/* Debian and Ubuntu have archives of debug information of their own, which few systems ask. */
+static void debug_information_is_offered_where_its_archive_is_asked(void **state)
 {
-    static const char *const releases[][2] = {
-        {"NAME=\"Debian GNU/Linux\"\nVERSION_CODENAME=bookworm\nID=debian\n",
-         "deb http://deb.debian.org/debian-debug bookworm-debug main"},
-        {"ID=ubuntu\nID_LIKE=debian\nVERSION_CODENAME=\"noble\"\n", "deb http://ddebs.ubuntu.com noble main universe"},
-        {"ID=linuxmint\nVERSION_CODENAME=vera\n", NULL},
-        {"ID=debian\n", NULL},
-    };
-    char dir[] = "/tmp/whywait-release.XXXXXX", path[256];
-    struct arena arena = {0};
+    static const char *const names[] = {"deb.debian.org_debian_dists_bookworm_main_binary-amd64_Packages",
+                                        "deb.debian.org_debian-debug_dists_bookworm-debug_InRelease",
+                                        "deb.debian.org_debian-debug_dists_bookworm-debug_main_binary-amd64_Packages",
+                                        "ddebs.ubuntu.com_dists_noble_main_binary-amd64_Packages.lz4"};
+    char dir[] = "/tmp/whywait-lists.XXXXXX", path[256];
     (void)state;
     assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/os-release", dir);
-    assert_null(package_debug_source(&arena, path));
-    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
-        write_list(dir, "os-release", releases[i][0]);
-        const char *line = package_debug_source(&arena, path);
-        assert_int_equal(line == NULL, releases[i][1] == NULL);
-        if (line)
-            assert_string_equal(line, releases[i][1]);
+    assert_false(package_offers_debug("/tmp/no/such/directory"));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_list(dir, names[i], "");
+        assert_int_equal(package_offers_debug(dir), i >= 2);
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        if (i == 2)
+            unlink(path);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
+static void files_that_others_built_are_known(void **state)
+{
+    char path[] = "/tmp/whywait-own.XXXXXX";
+    int file = mkstemp(path);
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    assert_true(file_is_given("/usr/lib/x86_64-linux-gnu/libsolver.so.2"));
+    assert_true(file_is_given("/lib64/libsolver.so.2"));
+    assert_true(file_is_given("/usr/bin/solver"));
+    assert_false(file_is_given("/usr/local/lib/libsolver.so.2"));
+    assert_false(file_is_given("/home/u/build/libsolver.so.2"));
+    assert_false(file_is_given(path));
+    chmod(path, 0444);
+    assert_false(file_is_given(path)); /* its own user can change that */
+    chmod(path, 0644);
+    /* Nobody else may write it. */
+    if (geteuid() == 0) {
+        assert_int_equal(seteuid(65534), 0);
+        assert_true(file_is_given(path));
+        assert_int_equal(seteuid(0), 0);
+        chmod(path, 0666);
+        assert_int_equal(seteuid(65534), 0);
+        assert_false(file_is_given(path));
+        assert_int_equal(seteuid(0), 0);
     }
     unlink(path);
-    rmdir(dir);
-    arena_release(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_found_in_the_list_of_their_package),
-                                       cmocka_unit_test(debug_information_is_found_for_the_distribution)};
+                                       cmocka_unit_test(debug_information_is_offered_where_its_archive_is_asked),
+                                       cmocka_unit_test(files_that_others_built_are_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
