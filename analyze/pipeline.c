@@ -13,6 +13,7 @@
  * Memory follows code size x processes and what is under way between them, not the length of the trace.
  */
 #include "analyze/pipeline.h"
+#include "analyze/archive/keep.h"
 #include "analyze/archive/run.h"
 #include "analyze/blame/answer.h"
 #include "analyze/blame/blame.h"
@@ -407,16 +408,38 @@ void analysis_free(struct analysis *analysis)
     free(analysis);
 }
 
+/* Its text as the run has kept it, else the file itself where it says that it is a script. */
+static uint32_t add_script(struct code *code, const struct trace *trace, const char *path)
+{
+    char *kept = trace->run_dir ? keep_source_path(trace->run_dir, path) : NULL;
+    const char *own = script_is_source(path) ? path : NULL;
+    uint32_t module = code_add_script(code, path, kept && access(kept, R_OK) == 0 ? kept : own);
+    free(kept);
+    return module;
+}
+
+static uint32_t add_module(struct code *code, const struct trace *trace, const struct trace_module *module)
+{
+    if (module->is_script)
+        return add_script(code, trace, module->path);
+    return code_add_module(code, module->path, module->build_id_bytes ? module->build_id : NULL,
+                           module->build_id_bytes);
+}
+
 struct code *load_code(const struct trace *trace)
 {
     struct code *code = code_open();
     if (trace->code_dir)
         code_use_kept(code, trace->code_dir);
-    for (uint32_t i = 0; i < trace->n_modules; i++) {
-        const struct trace_module *module = &trace->modules[i];
-        const uint8_t *build_id = module->build_id_bytes ? module->build_id : NULL;
-        if (code_add_module(code, module->path, build_id, module->build_id_bytes) != i)
+    for (uint32_t i = 0; i < trace->n_modules; i++)
+        if (add_module(code, trace, &trace->modules[i]) != i)
             bug("module %u of the trace has another number in the code model", i);
+    for (uint32_t i = 0; i < trace->n_frames; i++) {
+        const struct trace_frame *frame = &trace->frames[i];
+        if (frame->module < trace->n_modules && trace->modules[frame->module].is_script &&
+            frame->region < trace->n_regions)
+            code_name_routine(code, frame->module, trace_code_address(frame->address, frame->is_return),
+                              trace->regions[frame->region].name);
     }
     return code;
 }

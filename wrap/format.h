@@ -24,7 +24,7 @@
  *
  * Times are CLOCK_MONOTONIC nanoseconds of the node. Addresses are run-time addresses of the process; WW_MODULE records
  * map them to files. Ids are per process for modules, communicators, windows and open files, and per spool file for
- * stacks.
+ * stacks and for code of an interpreter.
  */
 #pragma once
 #include <stdint.h>
@@ -117,6 +117,7 @@ enum ww_type {
     WW_CALLBACK,  /* struct ww_callback */
     WW_CALLBACK_BINS, /* struct ww_bins, taken at the end of the callback before */
     WW_OFF,           /* struct ww_off: another rank cannot be recorded */
+    WW_CODE,          /* struct ww_code */
 };
 
 /*
@@ -201,6 +202,29 @@ struct ww_stack {
     uint64_t address[];
 };
 enum { WW_STACK_CUT = 1 };
+
+/*
+ * Code that an interpreter runs (Python): a routine of a source file. Its frames stand in stacks where the frames of
+ * the interpreter were. Such an address has the highest bit, the id of the WW_CODE of this file and, in the lowest 24
+ * bits, the line under way; it is no return address.
+ */
+struct ww_code {
+    struct ww_head head;
+    uint32_t id; /* from 1 upwards */
+    uint32_t first_line;
+    uint32_t path_bytes, name_bytes; /* each without the zero that ends it */
+    char text[];                     /* the source file, then the name of the routine in it ("Solver.relax") */
+};
+#define WW_CODE_ADDRESS(id, line) (UINT64_C(1) << 63 | (uint64_t)(id) << 24 | ((line)&WW_CODE_LINE))
+enum { WW_CODE_LINE = 0xffffff };
+static inline int ww_is_code(uint64_t address)
+{
+    return address >> 63 != 0;
+}
+static inline uint32_t ww_code_id(uint64_t address)
+{
+    return (uint32_t)(address << 1 >> 25);
+}
 
 struct ww_module {
     struct ww_head head;

@@ -53,6 +53,7 @@ enum { ARCHIVE_PARAM_COUNTS, ARCHIVE_PARAM_PENDING };
 
 /* Properties: of the system tree's root, of location groups and locations, and of calling contexts. */
 #define ARCHIVE_PROP_MODULE "WHYWAIT::MODULE"       /* root, one a module, "NUMBER BUILD-ID-OR-- PATH" */
+#define ARCHIVE_SCRIPT "python"                     /* there: the module is a source file (join_code.h) */
 #define ARCHIVE_PROP_COMMAND "WHYWAIT::COMMAND"     /* root */
 #define ARCHIVE_PROP_MPI "WHYWAIT::MPI"             /* root: the MPI library and its version */
 #define ARCHIVE_PROP_ONLY "WHYWAIT::ONLY"           /* root: patterns of the functions whose counts were recorded */

@@ -322,6 +322,11 @@ static void join_release(struct join *join)
     intern_release(&join->io_handles);
     intern_release(&join->counters);
     intern_release(&join->sources);
+    intern_release(&join->codes);
+    intern_release(&join->code_places);
+    vec_release(&join->code_infos);
+    vec_release(&join->code_at_place);
+    map_release(&join->codes_on_line);
     vec_release(&join->source_modules);
     vec_release(&join->comm_infos);
     vec_release(&join->win_infos);

@@ -49,8 +49,16 @@ struct join_handle_info {
 };
 struct join_module_info {
     const char *path;
+    bool is_script; /* a source file of code that an interpreter ran (join_code.h) */
     uint8_t build_id[32];
     uint32_t build_id_bytes;
+};
+
+/* A routine of a script. */
+struct join_code_info {
+    uint32_t module;
+    uint64_t base;    /* its address, but for the line */
+    const char *name; /* arena */
 };
 
 struct join_clock {
@@ -108,6 +116,11 @@ struct join {
     VEC(struct join_win_info) win_infos;
     VEC(struct join_handle_info) handle_infos;
     VEC(struct join_module_info) module_infos;
+    /* Of scripts: by module, first line and name; by module and address, and which one stands there. */
+    struct intern codes, code_places;
+    VEC(struct join_code_info) code_infos;
+    VEC(uint32_t) code_at_place;
+    struct map codes_on_line;           /* module and first line -> how many begin there */
     uint32_t region[ARCHIVE_N_REGIONS]; /* by local id -> 1 + global region */
     uint32_t n_call_regions;
     VEC(const char *) notes;

@@ -4,9 +4,11 @@
  * when it is first needed.
  */
 #include "analyze/archive/join_defs.h"
+#include "analyze/archive/join_code.h"
 #include "analyze/archive/archive.h"
 #include "analyze/archive/comms.h"
 #include "analyze/archive/join_rank.h"
+#include "analyze/code/code.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
 #include <string.h>
@@ -125,6 +127,8 @@ static void define_root(struct def_writer *defs)
         if (info->build_id_bytes)
             plain_hex(build_id, info->build_id, info->build_id_bytes);
         char name[64];
+        if (info->is_script)
+            snprintf(build_id, sizeof build_id, ARCHIVE_SCRIPT);
         snprintf(name, sizeof name, ARCHIVE_PROP_MODULE "::%u", i);
         defs_root_property(defs, name, arena_printf(&join->arena, "%s %s", build_id, info->path));
     }
@@ -260,12 +264,25 @@ static uint32_t source_line(struct def_writer *defs, const char *file, uint32_t 
 
 /* Calling contexts. */
 
+static struct convert_place script_place(const struct join *join, const struct join_frame *frame)
+{
+    uint64_t address = frame->address - !!(frame->flags & ARCHIVE_FRAME_RETURN);
+    const struct join_code_info *code = join_code_at(join, frame->module, address);
+    struct convert_place place = {.routine = code ? code->name : NULL,
+                                  .file = join->module_infos.at[frame->module].path,
+                                  .line = address & WW_CODE_LINE};
+    place.sources[0] = script_is_source(place.file) ? place.file : NULL;
+    return place;
+}
+
 static struct convert_place frame_place(struct join *join, const struct join_frame *frame)
 {
     struct convert_place place = {0};
     const struct convert_options *options = join->options;
     const struct join_module_info *module = frame->module == JOIN_NONE ? NULL : &join->module_infos.at[frame->module];
-    if (module && options && options->resolve)
+    if (module && module->is_script)
+        place = script_place(join, frame);
+    else if (module && options && options->resolve)
         options->resolve(options->user, module->path, module->build_id, module->build_id_bytes, frame->address,
                          frame->flags & ARCHIVE_FRAME_RETURN, &place);
     for (size_t i = 0; i < sizeof place.sources / sizeof *place.sources; i++) {

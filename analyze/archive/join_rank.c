@@ -4,6 +4,7 @@
  * and are needed for the stacks of all.
  */
 #include "analyze/archive/join_rank.h"
+#include "analyze/archive/join_code.h"
 #include "analyze/archive/comms.h"
 #include "analyze/archive/run.h"
 #include "wrap/base/err.h"
@@ -393,7 +394,8 @@ int join_read_rank(struct join *join, uint32_t rank)
 
 struct file_tables {
     VEC(struct id_pair) contexts;
-    struct map used; /* global context -> local ids of this location that it stands for */
+    struct map used;  /* global context -> local ids of this location that it stands for */
+    struct map codes; /* local id of a WW_CODE -> 1 + global; afresh in each file */
 };
 
 /* The module loaded last wins where address ranges were used again. */
@@ -411,8 +413,12 @@ static const struct module_range *range_of(const struct rank_tables *tables, uin
 
 /* Code that is made at run time lies elsewhere in each process, and in none of their files: where says nothing, nor how
  * many routines of it call each other. */
-static struct join_frame frame_of(const struct rank_tables *tables, uint32_t parent, uint64_t address, bool is_return)
+static struct join_frame frame_of(const struct rank_tables *tables, const struct file_tables *file, uint32_t parent,
+                                  uint64_t address, bool is_return)
 {
+    const uint64_t *code = ww_is_code(address) ? map_get(&file->codes, ww_code_id(address)) : NULL;
+    if (code)
+        return join_code_frame(tables->join, parent, (uint32_t)*code - 1, address & WW_CODE_LINE, is_return);
     const struct module_range *range = range_of(tables, address - is_return);
     return (struct join_frame){.parent = parent,
                                .module = range ? range->module : JOIN_NONE,
@@ -438,7 +444,7 @@ static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *f
     /* Outermost frame first. Only the innermost address of a sample is not a return address. */
     uint32_t context = JOIN_NONE;
     for (uint32_t i = stack->n; i-- > 0;) {
-        struct join_frame frame = frame_of(tables, context, stack->address[i], i > 0 || !is_sample);
+        struct join_frame frame = frame_of(tables, file, context, stack->address[i], i > 0 || !is_sample);
         if (i + 1 == stack->n && stack->flags & WW_STACK_CUT)
             frame.flags |= ARCHIVE_FRAME_CUT;
         if (!is_in_same_nowhere(join, &frame))
@@ -461,8 +467,13 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
     struct spool_reader reader;
     int result = spool_reader_open(&reader, path);
     bool is_sample = !result && reader.header.kind == WW_KIND_SAMPLES;
+    map_release(&file->codes);
     for (const struct ww_head *head; !result && (head = spool_reader_next(&reader));) {
         const void *record = head;
+        if (head->type == WW_CODE) {
+            const struct ww_code *code = record;
+            *map_put(&file->codes, code->id, NULL) = 1 + (uint64_t)join_take_code(tables->join, code);
+        }
         if (head->type == WW_STACK) {
             const struct ww_stack *stack = record;
             uint32_t context = take_own_stack(tables, file, stack, is_sample);
@@ -594,5 +605,6 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
     }
     vec_release(&file.contexts);
     map_release(&file.used);
+    map_release(&file.codes);
     return result ? -1 : taken;
 }

@@ -85,6 +85,8 @@ void keep_what_ran(const struct join *join)
     for (uint32_t i = 0; i < join->module_infos.n; i++) {
         const struct join_module_info *module = &join->module_infos.at[i];
         const struct convert_options *options = join->options;
+        if (module->is_script)
+            left_sources = keep_sources(join, i, &sources, left_sources);
         if (!(options && options->is_kept && module->build_id_bytes &&
               options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes)))
             continue;

@@ -287,6 +287,10 @@ static bool record_fits(const struct ww_head *head)
         return have >= sizeof(struct ww_module) &&
                ((const struct ww_module *)record)->build_id_bytes <= sizeof((struct ww_module *)0)->build_id &&
                LIST_FITS(ww_module, (uint64_t)((const struct ww_module *)record)->path_bytes + 1, 1);
+    case WW_CODE: {
+        const struct ww_code *code = record;
+        return LIST_FITS(ww_code, (uint64_t)code->path_bytes + code->name_bytes + 2, 1);
+    }
     case WW_COMM: {
         const struct ww_comm *comm = record;
         if (have < sizeof *comm || comm->size < 0 || comm->remote_size < 0)

@@ -156,6 +156,7 @@ static __attribute__((noinline)) bool take_passing(struct stream *stream, struct
     case WW_BINS:
         return false;
     case WW_STACK:
+    case WW_CODE:
     case WW_MODULE:
     case WW_COMM:
     case WW_NAME:

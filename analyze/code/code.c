@@ -4,6 +4,7 @@
 #include "analyze/code/interpreters.h"
 #include "analyze/code/model.h"
 #include "analyze/code/routines.h"
+#include "analyze/code/script.h"
 #include "wrap/base/err.h"
 
 #include <dirent.h>
@@ -39,6 +40,8 @@ void code_close(struct code *code)
         vec_release(&module->source_places);
         map_release(&module->calls);
         map_release(&module->callees);
+        vec_release(&module->blocks);
+        vec_release(&module->named);
         decoder_close(module->decoder);
         if (module->has_image)
             image_close(&module->image);
@@ -65,6 +68,17 @@ uint32_t code_add_module(struct code *code, const char *path, const uint8_t *bui
     return (uint32_t)code->modules.n - 1;
 }
 
+uint32_t code_add_script(struct code *code, const char *path, const char *source)
+{
+    struct module *module = arena_new(&code->arena, struct module);
+    module->path = arena_strdup(&code->arena, path);
+    module->file = source ? arena_strdup(&code->arena, source) : NULL;
+    module->is_script = code->has_scripts = true;
+    module->is_runtime = script_is_built_in(path);
+    *vec_push(&code->modules) = module;
+    return (uint32_t)code->modules.n - 1;
+}
+
 /* Sentences about modules that are known less well than others. Each names the modules it is true of. */
 enum degradation {
     DEGRADED_MISSING,
@@ -75,9 +89,19 @@ enum degradation {
     NOT_DEGRADED
 };
 
-static enum degradation module_degradation(const struct module *module)
+/* What a script calls that has no lines, or is the interpreter's own: the script's line has them. */
+static bool is_below_scripts(const struct code *code, const struct module *module)
 {
-    if (!module->is_open || module->is_runtime || (module->language && module->has_image))
+    const char *slash = strrchr(module->path, '/');
+    bool is_own = module->language || strstr(module->path, "/lib-dynload/");
+    bool has_lines = module->state == CODE_FULL || !strstr(slash ? slash : module->path, ".so");
+    return code->has_scripts && !module->is_script && (is_own || !has_lines);
+}
+
+static enum degradation module_degradation(const struct code *code, const struct module *module)
+{
+    if (!module->is_open || module->is_runtime || module->is_script || is_below_scripts(code, module) ||
+        (module->language && module->has_image))
         return NOT_DEGRADED;
     if (module->state == CODE_MISSING)
         return access(module->path, F_OK) != 0 ? DEGRADED_MISSING : DEGRADED_FOREIGN;
@@ -198,7 +222,7 @@ static const char *packages_text(struct code *code)
     const char *text = "";
     int n = package_offers_debug("/var/lib/apt/lists") ? 0 : PACKAGES_SOUGHT;
     for (size_t i = 0; i < code->modules.n && n < PACKAGES_SOUGHT; i++) {
-        if (module_degradation(code->modules.at[i]) != DEGRADED_SYMBOLS)
+        if (module_degradation(code, code->modules.at[i]) != DEGRADED_SYMBOLS)
             continue;
         const char *package = module_package(code, code->modules.at[i]);
         if (package && !strstr(text, package))
@@ -232,7 +256,7 @@ static void note_degradation(struct code *code, enum degradation which)
     size_t n = 0;
     bool is_given = which == DEGRADED_SYMBOLS;
     for (size_t i = 0; i < code->modules.n; i++) {
-        if (module_degradation(code->modules.at[i]) != which)
+        if (module_degradation(code, code->modules.at[i]) != which)
             continue;
         is_given = is_given && file_is_given(code->modules.at[i]->path);
         if (n++ < NAMED)
@@ -256,7 +280,9 @@ static void open_module(struct code *code, struct module *module)
 {
     enum image_status status = IMAGE_MISSING;
     module->state = CODE_MISSING;
-    if (module->path[0] != 0 && module->path[0] != '[') {
+    if (module->is_script)
+        script_open(code, module);
+    else if (module->path[0] != 0 && module->path[0] != '[') {
         /* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
         status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
         if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
@@ -324,7 +350,14 @@ const char *code_module_package(struct code *code, uint32_t module)
 
 bool code_module_is_runtime(struct code *code, uint32_t module)
 {
-    return module >= code->modules.n || code->modules.at[module]->is_runtime;
+    if (module >= code->modules.n || code->modules.at[module]->is_runtime)
+        return true;
+    return code->has_scripts && is_below_scripts(code, module_get(code, module));
+}
+
+bool code_module_is_script(const struct code *code, uint32_t module)
+{
+    return module < code->modules.n && code->modules.at[module]->is_script;
 }
 
 const char *code_module_language(const struct code *code, uint32_t module)
@@ -336,7 +369,7 @@ const char *code_module_language(const struct code *code, uint32_t module)
 static void note_interpreters(struct code *code)
 {
     const char *last = NULL;
-    for (size_t i = 0; i < code->modules.n; i++) {
+    for (size_t i = 0; i < code->modules.n && !code->has_scripts; i++) {
         const struct module *module = code->modules.at[i];
         if (!module->is_open || !module->has_image || !module->language ||
             (last != NULL && !strcmp(last, module->language)))
@@ -430,6 +463,8 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
 {
     struct code_spot spot = {0};
     struct module *module = module_get(code, module_id);
+    if (module->is_script)
+        return script_spot(code, module_id, address);
     const struct model *model = model_at(code, module_id, address);
     const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
     struct unit *unit = debug_unit_at(&module->debug, address);

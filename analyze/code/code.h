@@ -22,6 +22,13 @@ void code_close(struct code *code);
 
 /* Registers a module; build_id may be NULL. Returns its id (dense, from 0). Nothing is read yet. */
 uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+/* Registers a source file of code that an interpreter ran (archive/join_code.h). `source`: where its text is to be
+ * read; NULL = nowhere. */
+uint32_t code_add_script(struct code *code, const char *path, const char *source);
+/* The routine around an address in a script, which nothing else tells. Before anything is asked of it. `name` must live
+ * as long as the model. */
+void code_name_routine(struct code *code, uint32_t module, uint64_t address, const char *name);
+bool code_module_is_script(const struct code *code, uint32_t module);
 /* If a module's file has gone or changed, the one named by its build id in this directory is read instead. */
 void code_use_kept(struct code *code, const char *dir);
 
@@ -39,7 +46,8 @@ bool code_module_is_read(const struct code *code, uint32_t module);
 const char *code_module_file(struct code *code, uint32_t module);
 /* The compiler and its flags by the debug information (reads it); NULL = unknown. */
 const char *code_module_compiler(struct code *code, uint32_t module);
-/* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
+/* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. Where a script
+ * runs, so are its interpreter and all libraries without debug information (reads them). */
 bool code_module_is_runtime(struct code *code, uint32_t module);
 /* "Python": the module interprets programs of that language, whose code is not known here: all of it is one place, a
  * routine that begins at 0. NULL = it is no interpreter. */
@@ -129,6 +137,9 @@ struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t addre
 
 /* True for headers of the compiler and the system: what is inlined from there belongs to the line that called it. */
 bool source_is_system(const char *path);
+/* True for a file that may be shown as the script that a run says it is: the end of its name or its first line says so
+ * too. */
+bool script_is_source(const char *path);
 
 /* A routine as the source has it. */
 struct code_routine {

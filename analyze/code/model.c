@@ -10,6 +10,7 @@
 #include "analyze/code/graph.h"
 #include "analyze/code/loop_lines.h"
 #include "analyze/code/routines.h"
+#include "analyze/code/script.h"
 #include "analyze/code/places.h"
 #include <string.h>
 
@@ -183,7 +184,8 @@ static struct model *build(struct code *code, uint32_t module_id, uint32_t routi
 struct model *model_at(struct code *code, uint32_t module_id, uint64_t address)
 {
     struct module *module = module_get(code, module_id);
-    uint32_t routine = module->has_image ? routines_find(&module->routines, address) : ROUTINE_NONE;
+    bool is_known = module->has_image || module->is_script;
+    uint32_t routine = is_known ? routines_find(&module->routines, address) : ROUTINE_NONE;
     if (routine == ROUTINE_NONE)
         return NULL;
     if (module->models[routine] == NULL && module->decoder != NULL) {
@@ -191,6 +193,8 @@ struct model *model_at(struct code *code, uint32_t module_id, uint64_t address)
         if (owner != routine && module->models[owner] == NULL)
             build(code, module_id, owner);
     }
+    if (module->models[routine] == NULL && module->is_script)
+        script_build(code, module_id, routine);
     if (module->models[routine] == NULL)
         build(code, module_id, routine);
     return module->models[routine];
@@ -355,6 +359,10 @@ uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t addres
     const struct code_place *place = model ? code->places.at[model->place] : NULL;
     chain[0] = place ? (struct code_routine){.name = place->host_routine, .address = place->routine_address}
                      : (struct code_routine){.name = NULL};
+    if (place && module->is_script) {
+        chain[0].file = module->path;
+        chain[0].line = place->line_first;
+    }
     return 1;
 }
 

@@ -7,6 +7,16 @@
 #include "analyze/code/routines.h"
 #include "wrap/base/containers.h"
 
+/* A routine or loop of a script (script.h). */
+enum { SCRIPT_NONE = UINT32_MAX };
+enum script_kind { SCRIPT_ROUTINE, SCRIPT_LOOP, SCRIPT_COMPREHENSION };
+/* Lines first to last; `parent` encloses it, and stands before it; SCRIPT_NONE = the file does. */
+struct script_block {
+    enum script_kind kind;
+    uint32_t first, last, parent;
+};
+typedef VEC(struct script_block) script_blocks;
+
 /* [lo, hi) is one basic block. */
 struct model_block {
     uint64_t lo, hi;
@@ -38,6 +48,9 @@ struct module {
     const char *package;  /* NULL = none is known; see code_module_package */
     const char *language; /* that it interprets; NULL = none */
     bool is_runtime, is_extension, is_open, has_image, is_package_sought;
+    bool is_script; /* a source file of code that an interpreter runs (script.h): */
+    script_blocks blocks;
+    VEC(struct routine) named; /* those that frames name, until it is opened */
     enum code_state state;
     struct image image;
     struct debug debug; /* without units when there is no debug information */
@@ -57,6 +70,7 @@ struct code {
     VEC(struct code_place *) places;
     VEC(const char *) notes;
     const char *kept_dir; /* NULL = none */
+    bool has_scripts;
 };
 
 /* Reads the module if that has not been done. */

@@ -18,6 +18,7 @@
  */
 #include "analyze/code/places.h"
 #include "analyze/code/routines.h"
+#include "analyze/code/script.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -426,7 +427,8 @@ uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t addr
     struct module *module = module_get(code, module_id);
     uint64_t *slot = map_put(&module->calls, address, &is_new);
     if (is_new)
-        *slot = call_make(code, module, around, address, is_loop);
+        *slot = module->is_script ? script_call_make(code, module_id, address, is_loop)
+                                  : call_make(code, module, around, address, is_loop);
     return (uint32_t)*slot;
 }
 

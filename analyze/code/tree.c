@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/tree.h"
 #include "analyze/code/model.h"
+#include "analyze/code/script.h"
 #include <dwarf.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -94,6 +95,8 @@ bool tree_has_source(struct code *code, uint32_t module, const char *file)
     const struct module *m = module_get(code, module);
     if (realpath(file, real) == NULL)
         return false;
+    if (m->is_script)
+        return !strcmp(file, m->path) && script_is_source(real);
     bool has_source = is_of_system(real), tells = is_own(m);
     for (size_t i = 0; tells && i < m->debug.units.n && !has_source; i++)
         has_source = unit_has_source(&m->debug.units.at[i], real);

@@ -536,9 +536,9 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         explain_space(arena, late, others),
         explain_threads(arena, late, others),
         explain_sharing(arena, cause),
-        cause->library
-            ? arena_printf(arena, "most of it inside %s, which is not counted", label_base_name(cause->library))
-            : NULL,
+        cause->library ? arena_printf(arena, "most of it inside %s%s", library_name(arena, cause->library),
+                                      cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "")
+                       : NULL,
         cause->is_generated ? "most of it in code made at run time, of which no lines and counts are known" : NULL,
         cause->n_files ? explain_files(arena, cause, late, others) : NULL,
     };
@@ -698,6 +698,8 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
     const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
     bool is_known = place && place->module < analysis->trace->n_modules;
     const char *language = place ? code_module_language(analysis->code, place->module) : NULL;
+    if (is_known && code_module_is_script(analysis->code, place->module))
+        return "compare a late rank and another: how often does this run there, and on how much data?";
     const char *package = place ? code_module_package(analysis->code, place->module) : NULL;
     const char *extension = is_known ? extension_name(arena, analysis->trace->modules[place->module].path) : NULL;
     if (language)

@@ -284,9 +284,13 @@ static uint64_t library_key(uint32_t place, uint32_t module)
     return key_pair(place, module);
 }
 
-static bool is_asked_about(const struct cause *cause)
+/* It is slower, or a line of a script, which may call anything. */
+static bool is_asked_about(const struct analysis *analysis, const struct cause *cause)
 {
-    return cause->n_ranks && cause->kind_ns[KIND_SLOWER] >= cause->waiting_ns / 4;
+    const struct code_place *place =
+        analysis->code ? code_place(analysis->code, analysis->steps[cause->step].place) : NULL;
+    bool is_script = place && code_module_is_script(analysis->code, place->module);
+    return cause->n_ranks && (is_script || cause->kind_ns[KIND_SLOWER] >= cause->waiting_ns / 4);
 }
 
 /* The library that has most of a place's samples; TRACE_NONE when none has. */
@@ -305,7 +309,7 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         const struct cause *cause = &analysis->causes[i];
         uint32_t place = analysis->steps[cause->step].place;
-        if (place != CODE_NONE && is_asked_about(cause))
+        if (place != CODE_NONE && is_asked_about(analysis, cause))
             *map_put(&libraries.asked, place, NULL) = cause->ranks[0].rank + 1;
     }
     for (size_t i = 0; i < survey->entries.n; i++) {
@@ -331,7 +335,7 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         uint32_t place = analysis->steps[cause->step].place, library = TRACE_NONE;
-        if (place != CODE_NONE && is_asked_about(cause))
+        if (place != CODE_NONE && is_asked_about(analysis, cause))
             library = library_find(&libraries, place);
         if (library != TRACE_NONE)
             cause->library = sites->trace->modules[library].path;

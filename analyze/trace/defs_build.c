@@ -326,7 +326,8 @@ static struct trace_module module_of(struct trace *trace, const char *text)
     module.path = arena_strdup(&trace->arena, blank + 1);
     snprintf(id, sizeof id, "%.*s", (int)(blank - text), text);
     unsigned byte;
-    for (; module.build_id_bytes < sizeof module.build_id; module.build_id_bytes++) {
+    module.is_script = !strcmp(id, ARCHIVE_SCRIPT);
+    for (; !module.is_script && module.build_id_bytes < sizeof module.build_id; module.build_id_bytes++) {
         if (sscanf(id + 2 * (size_t)module.build_id_bytes, "%2x", &byte) != 1)
             break;
         module.build_id[module.build_id_bytes] = (uint8_t)byte;

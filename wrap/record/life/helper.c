@@ -113,6 +113,7 @@ static void work(void)
         notes_write(&first->samples);
         if (modules_scan(&first->samples))
             unwind_forget();
+        python_look();
     }
     sampler_follow_threads();
     sampler_drain();

@@ -239,6 +239,7 @@ void life_start(void)
     if (atomic_flag_test_and_set(&once) || getauxval(AT_SECURE) || !world_is_up())
         return;
     options_read();
+    python_look();
     /* Takes longer here than there, as the kernel likes: before the ranks leave the first collective call together. */
     sampler_choose();
     recorder.started = world_open(&recorder.rank, &recorder.n_ranks);

@@ -17,6 +17,7 @@
 #include "wrap/record/sample/accounts.h"
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/sampler.h"
+#include "wrap/record/sample/timer.h"
 #include "wrap/record/threads.h"
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -547,6 +548,16 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     return true;
 }
 
+/* Of the timer's. */
+static void take_timed(struct recorder_thread *thread, const struct sample *sample)
+{
+    struct sampler_thread *s = thread->sampler;
+    s->written_ns = s->sampled_ns = s->since_ns = sample->time_ns;
+    s->unsampled_ns = 0;
+    s->stack = sample_write(thread, sample);
+    timer_pop(s->timer);
+}
+
 /* Samples come at the ends of periods, so the end of a thread's life has none, which in a short life is much of it. It
  * is given to the last place where it was seen. No switch tells that a thread left the CPU for good: its files may be
  * another thread's next, which begins later. */
@@ -643,6 +654,12 @@ uint64_t perf_drain(struct recorder_thread *thread)
     for (;;) {
         const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
         const struct perf_event_header *change = peek(&s->switches, scratch[1]);
+        struct sample timed;
+        if (s->timer && timer_peek(s->timer, &timed) && (!change || timed.time_ns <= time_of(change))) {
+            take_timed(thread, &timed);
+            n_samples++;
+            continue;
+        }
         if (!sample && change) /* one that came before the switch is there by now */
             sample = peek(&s->samples, scratch[0]);
         if (!sample && !change)

@@ -193,13 +193,15 @@ static bool leave_out_call(struct stack_walk *walk)
 }
 
 /* 0 when the stack passes through this library, but for callbacks. */
-static uint32_t emit(struct recorder_thread *thread, struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
-                     uint64_t weight_ns)
+static uint32_t emit(struct recorder_thread *thread, struct stack_walk *walk, const struct python_walk *python,
+                     uint32_t flags, uint64_t time_ns, uint64_t weight_ns)
 {
     if (!leave_out_call(walk))
         return 0;
     if (!threads_open_samples(thread))
         return 0;
+    if (python && python->n > 0)
+        stacks_merge(&thread->sample_stacks, &thread->samples, walk, python);
     uint32_t stack = stacks_intern(&thread->sample_stacks, &thread->samples, walk);
     write_sample(thread, stack, flags, time_ns, weight_ns);
     return stack;
@@ -212,7 +214,7 @@ uint32_t sample_write(struct recorder_thread *thread, const struct sample *sampl
     if (stack_tells ? sample_is_paused(sample->time_ns) : sample_is_unwanted(thread, sample->time_ns))
         return 0;
     walk_sample(&walk, thread, sample);
-    return emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
+    return emit(thread, &walk, sample->python, sample->flags, sample->time_ns, sample->weight_ns);
 }
 
 struct place {
@@ -281,6 +283,8 @@ static void walk_blocked(struct stack_walk *walk, const struct place *place, con
 bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
 {
     static unsigned char bytes[BLOCKED_BYTES]; /* the helper is the only caller */
+    static struct python_walk python;
+    static struct python_scratch scratch;
     struct place place, again;
     struct stack_walk walk;
     int32_t tid = thread->tid;
@@ -290,11 +294,12 @@ bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     struct unwind_stack stack = {.low = place.sp, .high = place.sp + (uint64_t)(got > 0 ? got : 0), .bytes = bytes};
     walk_blocked(&walk, &place, &stack);
+    python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->python_state, memory_order_relaxed));
     if (!read_place(tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;
     /* Joins, locks, conditions and barriers of threads all come to the system call futex. */
     uint32_t flags = place.system_call == SYS_futex ? WW_S_BLOCKED | WW_S_SYNC : WW_S_BLOCKED;
     if (weight_ns > 0)
-        emit(thread, &walk, flags, now_ns, weight_ns);
+        emit(thread, &walk, &python, flags, now_ns, weight_ns);
     return true;
 }

@@ -10,6 +10,7 @@ struct sample {
     uint64_t cpu_ns, ready_ns; /* so far, on a CPU and ready without one; 0 = unknown */
     struct unwind_frame frame;
     struct unwind_stack window;
+    const struct python_walk *python; /* the frames of Python; NULL = none */
 };
 /* Walks and writes it, unless it lies inside an MPI call. Its stack then, else 0. If the window did not reach to the
  * frames that are known from the thread's last MPI call, wanted_bytes of its sampler says how large a window would. */

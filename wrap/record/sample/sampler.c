@@ -55,7 +55,8 @@ enum {
 
 static struct {
     bool on, by_timer;
-    uint64_t room_ns; /* CPU time of a thread after which its ring is full */
+    bool has_switches; /* perf events tell when threads are off the CPU */
+    uint64_t room_ns;  /* CPU time of a thread after which its ring is full */
     uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns, n_task_links;
     uint32_t n_threads_begun;
     int32_t own_tid;
@@ -96,6 +97,7 @@ static bool choose_perf(void)
     int error = 0;
     sampler.sample_cost_ns = perf_choose(&error);
     if (error == 0) {
+        sampler.has_switches = true;
         sampler.period_ns = choose_period_ns(sampler.sample_cost_ns, 0);
         return true;
     }
@@ -112,10 +114,24 @@ static bool choose_timer(void)
     sampler.by_timer = true;
     sampler.sample_cost_ns = TIMER_COST_NS;
     sampler.period_ns = choose_period_ns(TIMER_COST_NS, TIMER_SHORTEST_NS);
+    if (sampler.has_switches)
+        return true;
     say_note(machine_ready_ns() > 0
                  ? "samples come from CPU timers: of time off the CPU it is known how long it was, not when"
                  : "samples come from CPU timers: time off the CPU while runnable cannot be told from computing");
     return true;
+}
+
+/* The kernel copies the stack of C code only: frames of Python are read by the thread itself, in its timer's signal.
+ * Switches are still the kernel's. */
+static bool choose_source(const char *wish)
+{
+    bool may_perf = strcmp(wish, "timer") != 0, may_timer = strcmp(wish, "perf") != 0;
+    if (may_timer && python_is_there()) {
+        bool has_perf = may_perf && choose_perf();
+        return choose_timer() || has_perf;
+    }
+    return (may_perf && choose_perf()) || (may_timer && choose_timer());
 }
 
 void sampler_choose(void)
@@ -125,7 +141,7 @@ void sampler_choose(void)
         say_note(
             "no samples were asked for: code between two calls is named by these, and time off the CPU is not known");
     else
-        sampler.on = (strcmp(wish, "timer") != 0 && choose_perf()) || (strcmp(wish, "perf") != 0 && choose_timer());
+        sampler.on = choose_source(wish);
     atomic_store(&recorder.sample_period_ns, sampler.on ? sampler.period_ns : 0);
 }
 
@@ -140,16 +156,32 @@ static int open_samples(struct recorder_thread *thread, struct sampler_thread *s
     return error;
 }
 
+static void open_switches(const struct recorder_thread *thread, struct sampler_thread *s)
+{
+    size_t switches_bytes = thread->index == 0 ? FIRST_SWITCHES_BYTES : OTHER_SWITCHES_BYTES;
+    int error = perf_open_switches(&s->switches, s->tid, switches_bytes);
+    if (error != 0 && error != ESRCH)
+        say_note("time off the CPU is not known: %s", strerror(error));
+}
+
 static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
 {
     s->nominal_ns = sampler.period_ns;
     s->period_ns = vary_ns(s->nominal_ns);
     s->window_bytes = thread->index == 0 ? FIRST_WINDOW_BYTES : OTHER_WINDOW_BYTES;
     int error = open_samples(thread, s);
-    size_t switches_bytes = thread->index == 0 ? FIRST_SWITCHES_BYTES : OTHER_SWITCHES_BYTES;
-    int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, s->tid, switches_bytes);
-    if (switch_error != 0 && switch_error != ESRCH)
-        say_note("time off the CPU is not known: %s", strerror(switch_error));
+    if (error != ESRCH)
+        open_switches(thread, s);
+    return error;
+}
+
+static int attach_timer(struct recorder_thread *thread, struct sampler_thread *s)
+{
+    s->period_ns = sampler.period_ns;
+    s->timer = timer_attach(s->tid, sampler.period_ns);
+    int error = s->timer ? 0 : errno;
+    if (sampler.has_switches && error == 0)
+        open_switches(thread, s);
     return error;
 }
 
@@ -161,7 +193,7 @@ static void attach(struct recorder_thread *thread, int32_t tid)
         return;
     s->tid = tid;
     if (sampler.by_timer)
-        error = (s->timer = timer_attach(tid, sampler.period_ns)) ? 0 : errno;
+        error = attach_timer(thread, s);
     else
         error = attach_perf(thread, s);
     if (error == ESRCH) { /* it ended meanwhile */
@@ -176,11 +208,11 @@ static void attach(struct recorder_thread *thread, int32_t tid)
     struct gap_account account;
     if (gap_read_account(tid, s->looked_ns, &account)) {
         wake_take_count(&s->wake, account.ready_ns, false);
-        if (thread->index == 0 || sampler.by_timer)
+        if (thread->index == 0 || !sampler.has_switches)
             gap_begin(&s->gap, &account, true);
     }
     machine_read_thread(tid, &s->kernel);
-    if (!sampler.by_timer && error == 0)
+    if (sampler.has_switches && error == 0)
         perf_begin(thread, s->looked_ns);
 }
 
@@ -205,8 +237,10 @@ static void drain(struct recorder_thread *thread, uint64_t until_ns)
 {
     struct timer_ring *timer = thread->sampler->timer;
     struct sample sample;
-    if (!timer)
+    if (sampler.has_switches) {
         sampler.n_samples += perf_drain(thread);
+        return;
+    }
     for (; timer && timer_peek(timer, &sample) && sample.time_ns <= until_ns; timer_pop(timer)) {
         sampler.n_samples++;
         accounts_take(thread, (struct gap_account){.time_ns = sample.time_ns,
@@ -420,7 +454,7 @@ void sampler_drain(void)
         }
         if (!sample_is_of_interest(t))
             continue;
-        if (t->sampler->timer)
+        if (!sampler.has_switches)
             look_without_switches(t, now_ns);
         else
             look_if_asleep(t, now_ns);
@@ -432,7 +466,7 @@ void sampler_stop(void)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
         if (t->sampler) {
             drain(t, UINT64_MAX);
-            if (sampler.by_timer)
+            if (!sampler.has_switches)
                 accounts_follow(t, recorder_now_ns());
             detach(t);
         }
@@ -444,7 +478,7 @@ void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns)
     uint64_t now_ns = recorder_now_ns(), ready_by_now_ns = now_ns > due_ns ? machine_ready_ns() : 0;
     if (ready_by_now_ns == 0) /* in time, or not counted */
         return;
-    if (!sampler.on || sampler.by_timer) /* no switches to which it could be applied */
+    if (!sampler.on || !sampler.has_switches) /* no switches to which it could be applied */
         return;
     struct stop stop = stop_between(began_ns, due_ns, now_ns, ready_by_now_ns - ready_ns);
     if (stop.until_ns == 0)
@@ -468,7 +502,7 @@ uint64_t sampler_patience_ns(void)
         const struct sampler_thread *s = t->sampler;
         if (!s)
             continue;
-        somebody_sleeps |= s->asleep_ns > 0 || (sampler.by_timer && s->state == OFF_ASLEEP);
+        somebody_sleeps |= s->asleep_ns > 0 || (!sampler.has_switches && s->state == OFF_ASLEEP);
         uint64_t fills_ns = s->fills_ns / 2 > SHORTEST_PATIENCE_NS ? s->fills_ns / 2 : SHORTEST_PATIENCE_NS;
         if (fills_ns < room_ns)
             room_ns = fills_ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rules of the handler: it touches its ring, makes the calls clock_gettime, process_vm_readv and those that read
- * /proc, nothing else, keeps errno, and never waits. A full ring drops the sample. The stack is read by
- * process_vm_readv because its end is not known here. If that is refused, only the page that the stack pointer is
- * in.
+ * /proc, asks an interpreter for the thread's own state, nothing else, keeps errno, and never waits. A full ring drops
+ * the sample. The stack is read by process_vm_readv because its end is not known here. If that is refused, only the
+ * page that the stack pointer is in.
  */
 #include "wrap/record/sample/timer.h"
 #include "wrap/record/process/machine.h"
@@ -25,12 +25,14 @@ struct slot {
     uint64_t reg[UNWIND_N_REGS];
     size_t n;
     unsigned char bytes[WINDOW_BYTES];
+    struct python_walk python;
 };
 
 struct timer_ring {
     _Atomic unsigned head, tail;
     int timer;
     uint64_t cpu_ns; /* of the thread at the last sample */
+    struct python_scratch scratch;
     struct slot slot[N_SLOTS];
 };
 
@@ -52,6 +54,20 @@ static void copy_stack(struct slot *slot)
         memcpy(slot->bytes, (const void *)(uintptr_t)sp, (size_t)n);
     }
     slot->n = n > 0 ? (size_t)n : 0;
+}
+
+/* Not inside an MPI call, whose record tells. */
+static void copy_python(struct timer_ring *ring, struct slot *slot)
+{
+    struct recorder_thread *thread = recorder_self;
+    slot->python.n = 0;
+    if (!python_is_there() || (thread && atomic_load_explicit(&thread->open_ns, memory_order_relaxed) &&
+                               !atomic_load_explicit(&thread->has_callbacks, memory_order_relaxed)))
+        return;
+    uint64_t state = python_thread_state();
+    python_walk_safely(&slot->python, &ring->scratch, state);
+    if (thread)
+        atomic_store_explicit(&thread->python_state, state, memory_order_relaxed);
 }
 
 static void on_timer(int signal, siginfo_t *info, void *context)
@@ -79,6 +95,7 @@ static void on_timer(int signal, siginfo_t *info, void *context)
         for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
             slot->reg[pairs[i].ours] = (uint64_t)g[pairs[i].theirs];
         copy_stack(slot);
+        copy_python(ring, slot);
         ring->cpu_ns = cpu_ns;
         atomic_store_explicit(&ring->head, head + 1, memory_order_release);
     }
@@ -160,6 +177,7 @@ bool timer_peek(struct timer_ring *ring, struct sample *sample)
     sample->frame.interrupted = true;
     uint64_t sp = slot->reg[UNWIND_SP];
     sample->window = (struct unwind_stack){.low = sp, .high = sp + slot->n, .bytes = slot->bytes};
+    sample->python = &slot->python;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "wrap/record/stack/stacks.h"
 #include "wrap/record/process/aside.h"
 #include "wrap/record/stack/cfi.h"
+#include "wrap/record/stack/python_code.h"
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -60,6 +61,7 @@ void stacks_release(struct stack_table *table)
 {
     if (table->memory.at)
         munmap(table->memory.at, table->memory.bytes);
+    python_codes_release(&table->codes);
     memset(table, 0, sizeof *table);
 }
 
@@ -213,13 +215,14 @@ void stacks_tell_known(struct stack_table *table, struct unwind_known *known)
     }
 }
 
-static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, uint32_t id,
+static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, uint64_t python, uint32_t id,
                            const struct stack_walk *walk)
 {
     struct stack_entry *entry = entry_new(table, walk->n - 1);
-    struct stack_entry **chain = &table->by_place[stacks_bucket(ra, fa)];
+    struct stack_entry **chain = &table->by_place[stacks_bucket(ra ^ python, fa)];
     entry->key[0] = ra;
     entry->key[1] = fa;
+    entry->python = python;
     entry->id = id;
     for (unsigned i = 1; i < walk->n; i++) {
         entry->word[i - 1].place = walk->slot[i];
@@ -235,9 +238,19 @@ struct slow_find {
     struct spool *spool;
     const struct stack_bounds *bounds;
     uint64_t ra, fa;
+    const struct python_walk *python; /* NULL = none */
     struct unwind_frame here;
     uint32_t id;
 };
+
+static uint32_t intern_merged(const struct slow_find *find, const struct stack_walk *walk)
+{
+    if (!find->python || find->python->n == 0)
+        return stacks_intern(find->table, find->spool, walk);
+    struct stack_walk merged = *walk;
+    stacks_merge(find->table, find->spool, &merged, find->python);
+    return stacks_intern(find->table, find->spool, &merged);
+}
 
 static void find_aside(void *context)
 {
@@ -250,29 +263,96 @@ static void find_aside(void *context)
         walk_from_wrapper(&walk, find->here, find->bounds, find->ra, find->fa);
     else
         walk.flags = WW_STACK_CUT;
-    find->id = stacks_intern(find->table, find->spool, &walk);
+    find->id = intern_merged(find, &walk);
     atomic_store_explicit(&find->table->last, NULL, memory_order_relaxed);
     /* A signal frame keeps its address elsewhere: such stacks are walked each time. */
     bool has_places = own && find->id != 0;
     for (unsigned i = 0; i < walk.n; i++)
         has_places &= walk.slot[i] != 0;
     if (has_places)
-        remember_place(find->table, find->ra, find->fa, find->id, &walk);
+        remember_place(find->table, find->ra, find->fa, find->python ? find->python->key : 0, find->id, &walk);
 }
 
 /* Noinline: the walk begins in this frame, which stays while another stack does it. */
 __attribute__((noinline)) uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool,
                                                     const struct stack_bounds *bounds, const void *return_address,
-                                                    const void *frame_address)
+                                                    const void *frame_address, const struct python_walk *python)
 {
     int saved = errno;
     struct slow_find find = {.table = table,
                              .spool = spool,
                              .bounds = bounds,
                              .ra = (uint64_t)(uintptr_t)return_address,
-                             .fa = (uint64_t)(uintptr_t)frame_address};
+                             .fa = (uint64_t)(uintptr_t)frame_address,
+                             .python = python};
     unwind_here(&find.here);
     aside_run(find_aside, &find);
     errno = saved;
     return find.id;
+}
+
+uint32_t stacks_find_python(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                            const void *return_address, const void *frame_address)
+{
+    struct python_walk python;
+    python_walk_here(&python);
+    uint32_t known =
+        stacks_find_known(table, (uint64_t)(uintptr_t)return_address, (uint64_t)(uintptr_t)frame_address, python.key);
+    return known ? known : stacks_find_slow(table, spool, bounds, return_address, frame_address, &python);
+}
+
+static bool is_interpreter(uint64_t address)
+{
+    return address - python_process.low < python_process.high - python_process.low;
+}
+
+/* Does it return into the function that runs frames of Python? Of the instruction itself, innermost: is it in there? */
+static bool runs_frames(uint64_t address, bool is_return)
+{
+    struct unwind_place place;
+    return unwind_place(address + !is_return, &place) && place.function == python_process.eval;
+}
+
+static void put_address(struct stack_walk *to, uint64_t address)
+{
+    if (to->n < STACK_MAX_FRAMES)
+        to->address[to->n++] = address;
+}
+
+/* The frames of Python from `first` on that C code did not call, and the one that it did. Returns how many are done. */
+static unsigned put_run(struct stack_table *table, struct spool *spool, const struct python_walk *python,
+                        unsigned first, struct stack_walk *to)
+{
+    while (first < python->n) {
+        const struct python_frame *frame = &python->frame[first++];
+        uint64_t address = python_codes_address(&table->codes, spool, frame);
+        if (address)
+            put_address(to, address);
+        if (frame->is_entry)
+            break;
+    }
+    return first;
+}
+
+/* Frames for which no C code was found come behind the interpreter's last: the walk of the C stack may have ended. */
+void stacks_merge(struct stack_table *table, struct spool *spool, struct stack_walk *walk,
+                  const struct python_walk *python)
+{
+    struct stack_walk merged = {.n = 0, .flags = walk->flags | (python->is_cut ? WW_STACK_CUT : 0)};
+    unsigned n_inner = walk->n, n_done = 0;
+    while (n_inner > 0 && !is_interpreter(walk->address[n_inner - 1]))
+        n_inner--;
+    n_inner = n_inner ? n_inner : walk->n;
+    for (unsigned i = 0; i < n_inner; i++) {
+        if (!is_interpreter(walk->address[i]))
+            put_address(&merged, walk->address[i]);
+        else if (runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0))
+            n_done = put_run(table, spool, python, n_done, &merged);
+    }
+    while (n_done < python->n)
+        n_done = put_run(table, spool, python, n_done, &merged);
+    for (unsigned i = n_inner; i < walk->n; i++)
+        put_address(&merged, walk->address[i]);
+    if (merged.n > 0)
+        *walk = merged;
 }

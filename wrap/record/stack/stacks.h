@@ -7,11 +7,15 @@
  * is the same (frames are entered and left through these very words), at about one load and one comparison a frame.
  * Otherwise the stack is walked.
  *
+ * Where a thread runs Python code, the stack is that of the C code and the frames of Python together: the key of the
+ * latter belongs to the entry. The frames take the place of the interpreter's own.
+ *
  * Both tables live in memory of fixed size and start afresh when it is used up. Then a stack may be written again under
  * a new number, which readers must accept.
  */
 #pragma once
 #include "wrap/record/spool/spool.h"
+#include "wrap/record/stack/python.h"
 #include "wrap/record/stack/unwind.h"
 #include <stdatomic.h>
 
@@ -32,11 +36,13 @@ struct stack_memory {
 };
 
 struct stack_entry;
+struct python_codes;
 struct stack_table {
     struct stack_entry **by_place, **by_content; /* each STACK_BUCKETS chains */
     struct stack_memory memory;
     uint32_t last_id;
     struct stack_entry *_Atomic last; /* by place, of the last call; NULL = it is not known by place */
+    struct python_codes *codes;       /* NULL = no frame of Python was met */
 };
 
 /* Bounds of the walk, and the begins of programs: frames outside main and thread functions are not kept. */
@@ -50,11 +56,17 @@ void stacks_release(struct stack_table *table);
 /* The thread has another stack from now on; numbers stay. */
 void stacks_forget_places(struct stack_table *table);
 /* The number of the stack that called an MPI function, whose wrapper has this frame; 0 = unknown. Appends to `spool`
- * when new. */
+ * when new. `python` may be NULL. */
 uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
-                          const void *return_address, const void *frame_address);
+                          const void *return_address, const void *frame_address, const struct python_walk *python);
+/* The same, of a thread of a process that has an interpreter: with the frames of Python that it runs, if any. */
+uint32_t stacks_find_python(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                            const void *return_address, const void *frame_address);
 /* The number of a stack that somebody else walked. */
 uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const struct stack_walk *walk);
+/* Puts the frames of Python in the place of the interpreter's. `walk` has no slots any more. */
+void stacks_merge(struct stack_table *table, struct spool *spool, struct stack_walk *walk,
+                  const struct python_walk *python);
 /* For the helper: where the return addresses of the thread's last MPI call stood on its stack, from the inside out. The
  * thread's doing meanwhile may make some of it wrong. */
 void stacks_tell_known(struct stack_table *table, struct unwind_known *known);
@@ -69,6 +81,7 @@ void stacks_learn_process(void);
 struct stack_entry {
     struct stack_entry *next;
     uint64_t key[2]; /* return address and frame address, or hash and flags */
+    uint64_t python; /* by place: key of the frames of Python; 0 = none */
     uint32_t id, n;
     struct {
         uint64_t place, value;
@@ -92,15 +105,24 @@ static inline bool stacks_is_same(const struct stack_entry *entry)
     return true;
 }
 
-static inline uint32_t stacks_find(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
-                                   const void *return_address, const void *frame_address)
+/* 0 = not known. */
+static inline uint32_t stacks_find_known(struct stack_table *table, uint64_t ra, uint64_t fa, uint64_t python)
 {
-    uint64_t ra = (uint64_t)(uintptr_t)return_address, fa = (uint64_t)(uintptr_t)frame_address;
-    for (struct stack_entry *e = table->by_place[stacks_bucket(ra, fa)]; e; e = e->next)
-        if (e->key[0] == ra && e->key[1] == fa && stacks_is_same(e)) {
+    for (struct stack_entry *e = table->by_place[stacks_bucket(ra ^ python, fa)]; e; e = e->next)
+        if (e->key[0] == ra && e->key[1] == fa && e->python == python && stacks_is_same(e)) {
             atomic_store_explicit(&table->last, e, memory_order_release);
             return e->id;
         }
-    return stacks_find_slow(table, spool, bounds, return_address, frame_address);
+    return 0;
+}
+
+static inline uint32_t stacks_find(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                                   const void *return_address, const void *frame_address)
+{
+    if (__builtin_expect(python_is_there(), 0))
+        return stacks_find_python(table, spool, bounds, return_address, frame_address);
+    uint32_t known =
+        stacks_find_known(table, (uint64_t)(uintptr_t)return_address, (uint64_t)(uintptr_t)frame_address, 0);
+    return known ? known : stacks_find_slow(table, spool, bounds, return_address, frame_address, NULL);
 }
 _Static_assert(STACK_BUCKETS == 1 << (64 - 55), "stacks_bucket yields a bucket");

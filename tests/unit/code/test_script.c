@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops of scripts by their text, and the places that a model makes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "analyze/code/script.h"
+#include "wrap/base/containers.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char text[] = "import os\n"                             /* 1 */
+                           "\n"                                      /* 2 */
+                           "@decorated(\n"                           /* 3 */
+                           "    1)\n"                                /* 4 */
+                           "def relax(n):\n"                         /* 5 */
+                           "    \"\"\"for x in y:\n"                 /* 6 */
+                           "  while it is a text.\"\"\"\n"           /* 7 */
+                           "    for i in range(n):\n"                /* 8 */
+                           "        # for a comment:\n"              /* 9 */
+                           "        while i:\n"                      /* 10 */
+                           "            i -= (1 +\n"                 /* 11 */
+                           "2)\n"                                    /* 12 */
+                           "\n"                                      /* 13 */
+                           "    else:\n"                             /* 14 */
+                           "        pass\n"                          /* 15 */
+                           "    def inner():\n"                      /* 16 */
+                           "        for k in 'for': print(k)\n"      /* 17 */
+                           "    return [\n"                          /* 18 */
+                           "        x for x in range(n)\n"           /* 19 */
+                           "    ]\n"                                 /* 20 */
+                           "\n"                                      /* 21 */
+                           "class Grid:\n"                           /* 22 */
+                           "    async def sweep(self):\n"            /* 23 */
+                           "        async for row in self.rows:\n"   /* 24 */
+                           "            y = \\\n"                    /* 25 */
+                           "                row\n"                   /* 26 */
+                           "        return sum(a[0] for a in row)\n" /* 27 */
+                           "for format in (1,\n"                     /* 28 */
+                           "               2):\n"                    /* 29 */
+                           "\trelax(format)\n";                      /* 30 */
+
+struct line_case {
+    uint32_t line, first, last; /* of the innermost loop; 0 = none */
+    const char *name;
+    uint32_t first_line; /* of the routine */
+};
+
+static const struct line_case cases[] = {
+    {8, 8, 12, "relax", 3},        {9, 8, 12, "relax", 3},          {10, 10, 12, "relax", 3},
+    {12, 10, 12, "relax", 3},      {15, 0, 0, "relax", 3},          {7, 0, 0, "relax", 3},
+    {17, 17, 17, "inner", 16},     {17, 0, 0, "relax", 3},          {19, 18, 20, "relax", 3},
+    {24, 24, 26, "sweep", 23},     {26, 24, 26, "sweep", 23},       {27, 27, 27, "sweep", 23},
+    {29, 28, 30, "<module>", 1},   {30, 28, 30, "<module>", 1},     {1, 0, 0, "<module>", 1},
+    {19, 18, 20, "<genexpr>", 19}, {22, 0, 0, "never defined", 99},
+};
+
+static uint64_t address_of(const struct line_case *c)
+{
+    return (uint64_t)c->first_line << 32 | c->line;
+}
+
+static void check_places(struct code *code, uint32_t module, bool has_source)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct code_place *place = code_place(code, code_place_at(code, module, address_of(&cases[i])));
+        bool is_loop = has_source && cases[i].first > 0;
+        assert_non_null(place);
+        assert_string_equal(place->routine, cases[i].name);
+        assert_string_equal(place->file, "/a/solver.py");
+        assert_int_equal(place->is_loop, is_loop);
+        if (is_loop) {
+            assert_int_equal(place->line_first, cases[i].first);
+            assert_int_equal(place->line_last, cases[i].last);
+        }
+        struct code_spot spot = code_spot_at(code, module, address_of(&cases[i]));
+        assert_int_equal(spot.line, cases[i].line);
+        assert_string_equal(spot.routine, cases[i].name);
+        const struct code_place *call =
+            code_place(code, code_place_of_call(code, module, address_of(&cases[i]), false));
+        assert_int_equal(call->line_first, cases[i].line);
+        assert_false(call->is_loop);
+    }
+}
+
+static void check_model(const char *source, bool has_source)
+{
+    struct code *code = code_open();
+    uint32_t module = code_add_script(code, "/a/solver.py", source);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        code_name_routine(code, module, address_of(&cases[i]), cases[i].name);
+    check_places(code, module, has_source);
+    if (has_source) {
+        uint32_t loops[4];
+        assert_int_equal(code_loops_at(code, module, (uint64_t)3 << 32 | 11, loops, 4), 2);
+        assert_int_equal(code_place(code, loops[1])->line_first, 8);
+        assert_int_equal(code_place(code, loops[0])->parent, loops[1]);
+    }
+    code_close(code);
+}
+
+static void test_places(void **state)
+{
+    char path[] = "/tmp/whywait-script-XXXXXX";
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    close(fd);
+    check_model(path, true);
+    unlink(path);
+    check_model(NULL, false);
+    check_model("/tmp/whywait-no-such-script", false);
+}
+
+/* Any text, also one that ends anywhere: blocks that enclose each other. */
+static void test_any_text(void **state)
+{
+    static const char *const pieces[] = {"for ",  "def f():", "\n",       "    ", "\t", "(", ")",
+                                         "[x ",   "]",        "\"\"\"",   "'",    "\\", "#", "@a",
+                                         "while", "async ",   "class C:", "é",    "{",  "0"};
+    char any[400];
+    (void)state;
+    srandom(1);
+    for (unsigned trial = 0; trial < 20000; trial++) {
+        script_blocks blocks = {0};
+        size_t n = 0;
+        for (unsigned i = 0; i < 40; i++) {
+            const char *piece = pieces[(size_t)random() % (sizeof pieces / sizeof *pieces)];
+            memcpy(any + n, piece, strlen(piece));
+            n += strlen(piece);
+        }
+        script_parse(any, n - (size_t)random() % 5, &blocks);
+        for (size_t i = 0; i < blocks.n; i++) {
+            const struct script_block *block = &blocks.at[i];
+            assert_true(block->first >= 1 && block->first <= block->last && block->last <= 42);
+            assert_true(block->parent == SCRIPT_NONE ||
+                        (block->parent < i && blocks.at[block->parent].last >= block->last));
+        }
+        vec_release(&blocks);
+    }
+}
+
+static void test_sources(void **state)
+{
+    char path[] = "/tmp/whywait-key-XXXXXX";
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(script_is_source("/home/u/app/solver.py"));
+    assert_false(script_is_source("/home/u/.ssh/solver.py"));
+    assert_false(script_is_source("solver.py"));
+    assert_false(script_is_source("<string>"));
+    assert_false(script_is_source(path));
+    assert_true(write(fd, "#!/usr/bin/env python3\n", 23) == 23);
+    assert_true(script_is_source(path));
+    close(fd);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_sources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
