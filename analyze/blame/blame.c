@@ -18,17 +18,19 @@ static void blame_net(const struct sparse *terms, struct sparse *net)
     sparse_pack(net);
 }
 
-enum { NETTED_WITHOUT_CPU = UINT32_MAX };
+enum { NETTED_WITHOUT_CPU = UINT32_MAX, NETTED_IN_TRANSFER = UINT32_MAX - 1 };
 
 /* Stands for all steps that are netted together. The late side did more at one call, and the waiting side perhaps at
  * another: where two branches call a routine, each for its own processes, it is the same code. And a process that had
- * no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as long. 0 = the
- * step by itself. */
+ * no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as long. And a
+ * message takes as long on both its ends, which are in different calls. 0 = the step by itself. */
 static uint32_t netted_as(struct steps *steps, uint32_t step)
 {
     const struct step_key *key = steps_key(steps, step);
     if (key->state == STEP_DESCHEDULED)
         return NETTED_WITHOUT_CPU;
+    if (key->state == STEP_TRANSFER)
+        return NETTED_IN_TRANSFER;
     return key->entry == TRACE_NONE ? 0 : steps_put(steps, key->state, key->what, key->id, key->caller) + 1;
 }
 

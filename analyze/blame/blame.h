@@ -6,8 +6,8 @@
  * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. They are
  * netted by the call at which they are entered, then with all that is entered by that call, and what is left at one
  * call with what is left at others. Time without a CPU is the machine's wherever it was lost, so all of it is netted
- * together. The waiting is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et
- * al. 1996).
+ * together; and so is transfer, since a message takes as long on both its ends, in different calls. The waiting is
+ * shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996).
  *
  * A step's part goes to the processes on the late side. If lateness is passed on, round a ring or over a grid, they are
  * the late one and all between it and the waiting one, and these do what the waiting process does as well. A late

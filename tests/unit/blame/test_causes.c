@@ -407,6 +407,27 @@ static void the_machine_is_not_blamed_on_other_work(void **state)
     scene_free(scene);
 }
 
+/* Rank 0 sends for 100 us, and rank 1 receives for as long: that is on both sides of the wait that follows, for what
+ * rank 0 does then. */
+static void a_message_takes_as_long_on_both_its_ends(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    for (int step = 0; step < 10; step++) {
+        uint64_t begin_us = scene->now_us[0];
+        scene_send(scene, 0, 1, 7, begin_us + 100);
+        scene_receive(scene, 1, 0, 7, begin_us + 100);
+        scene_work(scene, 0, "work", begin_us + 150);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, begin_us + 151);
+    }
+    scene_analyse(scene);
+    assert_true(scene_waiting(scene, WAIT_BARRIER, 1) > 499);
+    assert_true(scene_blame(scene, "work", 0) > 499);
+    assert_true(scene_blame(scene, "MPI_Send", 0) < 1);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +444,7 @@ int main(void)
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),
         cmocka_unit_test(it_is_known_when_the_machine_held_up_ranks),
         cmocka_unit_test(the_machine_is_not_blamed_on_other_work),
+        cmocka_unit_test(a_message_takes_as_long_on_both_its_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
