@@ -271,7 +271,7 @@ static struct convert_place script_place(const struct join *join, const struct j
     struct convert_place place = {.routine = code ? code->name : NULL,
                                   .file = join->module_infos.at[frame->module].path,
                                   .line = address & WW_CODE_LINE};
-    place.sources[0] = script_is_source(place.file) ? place.file : NULL;
+    place.sources[0] = script_is_source(place.file) && !source_is_system(place.file) ? place.file : NULL;
     return place;
 }
 
