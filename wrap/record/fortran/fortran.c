@@ -147,26 +147,18 @@ static bool life_call(struct fortran *f, fortran_next *next, void *function, con
 /* Sessions as the recorder sees them, before the real call and after it. */
 static void session_before(const struct fortran *f, const void *return_address, const void *frame_address)
 {
-#if MPI_VERSION >= 4
     if (f->row->shape == FORTRAN_SESSION_FINALIZE)
         session_ends(return_address, frame_address);
-#else
-    (void)f, (void)return_address, (void)frame_address;
-#endif
 }
 
 static void session_after(const struct fortran *f, const void *return_address, const void *frame_address)
 {
-#if MPI_VERSION >= 4
     if (f->row->shape == FORTRAN_SESSION_INIT)
-        session_began(*(const int *)f->a[2]);
+        session_began(F2C(Session, *(const int *)f->a[2]));
     else if (f->row->shape == FORTRAN_SESSION_FINALIZE)
         session_ended();
     else
         session_made(F2C(Comm, *(const int *)f->a[4]), return_address, frame_address);
-#else
-    (void)f, (void)return_address, (void)frame_address;
-#endif
 }
 
 static bool is_of_sessions(const struct fortran_row *row)

@@ -90,11 +90,9 @@ GIVES(Grequest_start,
       (MPI_Grequest_query_function * query_fn, MPI_Grequest_free_function *free_fn,
        MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request),
       (OURS(query_fn), OURS(free_fn), OURS(cancel_fn), extra_state, request))
-#if MPI_HAS_4
 GIVES(Op_create_c, (MPI_User_function_c * user_fn, int commute, MPI_Op *op), (OURS(user_fn), commute, op))
 GIVES(Session_create_errhandler, (MPI_Session_errhandler_function * function, MPI_Errhandler *errhandler),
       (OURS(function), errhandler))
-#endif
 
 /* MPI 3.0 removed it; Open MPI's library still has it, but its mpi.h refuses the name. */
 #ifdef OPEN_MPI

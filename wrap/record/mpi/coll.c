@@ -105,7 +105,6 @@ void coll_follow(struct ww_call *call, const struct comm_info *info)
         COLL_CALL(name, root, (A, mpi_info, request), bytes, TAKE_REQUEST)                                             \
     }
 
-#if MPI_HAS_4
 #define COLLECTIVE(name, iname, OP, Dsmall, root, bytes)                                                               \
     BLOCKING(name, P_##OP(int, Dsmall), A_##OP, root, bytes)                                                           \
     NON_BLOCKING(iname, P_##OP(int, Dsmall), A_##OP, root, bytes)                                                      \
@@ -114,11 +113,6 @@ void coll_follow(struct ww_call *call, const struct comm_info *info)
     NON_BLOCKING(iname##_c, P_##OP(MPI_Count, MPI_Aint), A_##OP, root, bytes)                                          \
     PERSISTENT(name##_init_c, P_##OP(MPI_Count, MPI_Aint), A_##OP, root, bytes)
 PERSISTENT(Barrier_init, P_BARRIER(int, int), A_BARRIER, NO_ROOT, (void)0)
-#else
-#define COLLECTIVE(name, iname, OP, Dsmall, root, bytes)                                                               \
-    BLOCKING(name, P_##OP(int, Dsmall), A_##OP, root, bytes)                                                           \
-    NON_BLOCKING(iname, P_##OP(int, Dsmall), A_##OP, root, bytes)
-#endif
 
 BLOCKING(Barrier, P_BARRIER(int, int), A_BARRIER, NO_ROOT, (void)0)
 NON_BLOCKING(Ibarrier, P_BARRIER(int, int), A_BARRIER, NO_ROOT, (void)0)
@@ -250,7 +244,6 @@ static void orphan_end(struct ww_call *call, int err, const MPI_Comm *made)
 CREATE_ORPHAN(Comm_join, (int fd, MPI_Comm *made), (fd, made))
 /* The members of the group alone call it: what the parent's other members do next is no part of it. */
 CREATE_ORPHAN(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made), (comm, group, tag, made))
-#if MPI_HAS_4
 MPI_ENTRY(Comm_create_from_group,
           (MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *made))
 {
@@ -266,7 +259,6 @@ CREATE_ORPHAN(Intercomm_create_from_groups,
               (MPI_Group local, int local_leader, MPI_Group remote, int remote_leader, const char *tag, MPI_Info info,
                MPI_Errhandler handler, MPI_Comm *made),
               (local, local_leader, remote, remote_leader, tag, info, handler, made))
-#endif
 
 MPI_ENTRY(Comm_idup, (MPI_Comm comm, MPI_Comm *made, MPI_Request *request))
 {
@@ -277,7 +269,6 @@ MPI_ENTRY(Comm_idup, (MPI_Comm comm, MPI_Comm *made, MPI_Request *request))
     return err;
 }
 
-#if MPI_HAS_4
 MPI_ENTRY(Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made, MPI_Request *request))
 {
     struct ww_call *call = record_enter(WW_ID_Comm_idup_with_info, RECORD_HERE);
@@ -286,7 +277,6 @@ MPI_ENTRY(Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made, MP
     idup_end(call, err, comm, made, request);
     return err;
 }
-#endif
 
 /* The predefined communicators stay, whatever MPI_Comm_disconnect is called with. */
 static struct comm_info *free_begin(struct ww_call *call, const MPI_Comm *comm)

@@ -278,7 +278,6 @@ MPI_ENTRY(Startall, (int n, MPI_Request requests[]))
     return err;
 }
 
-#if MPI_HAS_4
 MPI_ENTRY(Parrived, (MPI_Request request, int partition, int *flag))
 {
     struct record_poll poll = record_poll_begin(WW_ID_Parrived, RECORD_HERE);
@@ -289,4 +288,3 @@ MPI_ENTRY(Parrived, (MPI_Request request, int partition, int *flag))
     record_leave(call, err);
     return err;
 }
-#endif

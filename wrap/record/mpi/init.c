@@ -194,7 +194,6 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
     return err;
 }
 
-#if MPI_HAS_4
 void session_began(MPI_Session session)
 {
     int saved = errno;
@@ -213,7 +212,8 @@ void session_began(MPI_Session session)
 void session_made(MPI_Comm made, const void *return_address, const void *frame_address)
 {
     int saved = errno, size = 0, is_inter = 1;
-    if (recorder.started || world_is_up() || sessions.n_processes == 0 || made == MPI_COMM_NULL)
+    if (recorder.started || world_is_up() || sessions.n_processes == 0 || next_load_handles() != 0 ||
+        made == mpi_handles.comm_null)
         return;
     if (PMPI(Comm_test_inter)(made, &is_inter) == MPI_SUCCESS && !is_inter &&
         PMPI(Comm_size)(made, &size) == MPI_SUCCESS && size == sessions.n_processes && world_use(&made)) {
@@ -263,4 +263,3 @@ MPI_ENTRY(Session_finalize, (MPI_Session * session))
         session_ended();
     return err;
 }
-#endif

@@ -22,7 +22,6 @@ void mpi_ends(uint16_t id, const void *return_address, const void *frame_address
 /* It has returned. */
 void mpi_ended(void);
 
-#if MPI_HAS_4
 /* After MPI_Session_init has succeeded. */
 void session_began(MPI_Session session);
 /* Before MPI_Session_finalize, and after it. */
@@ -30,6 +29,5 @@ void session_ends(const void *return_address, const void *frame_address);
 void session_ended(void);
 /* A communicator was made from a group while nothing is recorded. */
 void session_made(MPI_Comm made, const void *return_address, const void *frame_address);
-#endif
 /* True while sessions are what keeps recording going: MPI_Finalize does not end it then. */
 bool sessions_go_on(void);

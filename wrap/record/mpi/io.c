@@ -233,10 +233,8 @@ ON_FILE(File_set_view,
 
 DATA_ACCESS(read, READS, , int)
 DATA_ACCESS(write, WRITES, , int)
-#if MPI_HAS_4
 DATA_ACCESS(read, READS, _c, MPI_Count)
 DATA_ACCESS(write, WRITES, _c, MPI_Count)
-#endif
 
 FINISH(File_read_all_end, READS)
 FINISH(File_read_at_all_end, READS)

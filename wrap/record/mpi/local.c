@@ -114,13 +114,11 @@ LOCAL(Win_set_info, (MPI_Win win, MPI_Info info), (win, info))
 LOCAL(Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr),
       (win, rank, size, disp_unit, baseptr))
 
-#if MPI_HAS_4
 LOCAL(Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup),
       (session, pset_name, newgroup))
 LOCAL(File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent), (fh, datatype, extent))
 LOCAL(Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr),
       (win, rank, size, disp_unit, baseptr))
-#endif
 
 LOCAL(Get_address, (const void *location, MPI_Aint *address), (location, address))
 LOCAL(Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count), (status, datatype, count))
@@ -221,7 +219,6 @@ LOCAL(Unpack_external,
        MPI_Datatype datatype),
       (datarep, inbuf, insize, position, outbuf, outcount, datatype))
 
-#if MPI_HAS_4
 LOCAL(Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count))
 LOCAL(Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count))
 LOCAL(Pack_c,
@@ -302,7 +299,6 @@ LOCAL(Unpack_external_c,
       (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
        MPI_Datatype datatype),
       (datarep, inbuf, insize, position, outbuf, outcount, datatype))
-#endif
 
 LOCAL(Add_error_class, (int *errorclass), (errorclass))
 LOCAL(Add_error_code, (int errorclass, int *errorcode), (errorclass, errorcode))
@@ -333,7 +329,6 @@ LOCAL(Initialized, (int *flag), (flag))
 LOCAL(Is_thread_main, (int *flag), (flag))
 LOCAL(Query_thread, (int *provided), (provided))
 
-#if MPI_HAS_4
 LOCAL(Buffer_attach_c, (void *buffer, MPI_Count size), (buffer, size))
 LOCAL(Buffer_detach_c, (void *buffer_addr, MPI_Count *size), (buffer_addr, size))
 LOCAL(Info_create_env, (int argc, char *argv[], MPI_Info *info), (argc, argv, info))
@@ -347,7 +342,6 @@ LOCAL(Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pse
 LOCAL(Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names), (session, info, npset_names))
 LOCAL(Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info), (session, pset_name, info))
 LOCAL(Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler), (session, errhandler))
-#endif
 
 #ifdef OPEN_MPI
 #undef MPI_Address

@@ -118,7 +118,6 @@ SENDRECV_REPLACE(Sendrecv_replace, int)
 MRECV(Mrecv, int)
 IMRECV(Imrecv, int)
 
-#if MPI_HAS_4
 SEND(Send_c, MPI_Count)
 SEND(Bsend_c, MPI_Count)
 SEND(Ssend_c, MPI_Count)
@@ -201,7 +200,6 @@ PARTITIONED_INIT(Precv_init, void *, irecv_end, NOT_COUNTED)
 PREADY(Pready, (int partition, MPI_Request request), (partition, request), 1)
 PREADY(Pready_range, (int low, int high, MPI_Request request), (low, high, request), high - low + 1)
 PREADY(Pready_list, (int n, PREADY_CONST int partitions[], MPI_Request request), (n, partitions, request), n)
-#endif
 
 MPI_ENTRY(Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
 {

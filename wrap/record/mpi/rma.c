@@ -27,7 +27,6 @@ MPI_ENTRY(Win_create, (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_C
 
 WIN_ALLOCATE(Win_allocate, int)
 WIN_ALLOCATE(Win_allocate_shared, int)
-#if MPI_HAS_4
 WIN_ALLOCATE(Win_allocate_c, MPI_Aint)
 WIN_ALLOCATE(Win_allocate_shared_c, MPI_Aint)
 
@@ -39,7 +38,6 @@ MPI_ENTRY(Win_create_c, (void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info
     win_created(call, err, comm, win);
     return err;
 }
-#endif
 
 MPI_ENTRY(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
 {
@@ -185,9 +183,7 @@ MPI_ENTRY(Win_set_name, (MPI_Win win, const char *name))
                 RESULT_BYTES, RESULT_BYTES)
 
 RMA_FAMILY(, int)
-#if MPI_HAS_4
 RMA_FAMILY(_c, MPI_Count)
-#endif
 
 RMA(Fetch_and_op,
     (const void *origin, void *result, MPI_Datatype type, int target, MPI_Aint displacement, MPI_Op op, MPI_Win win),

@@ -11,16 +11,14 @@
  *         ...
  *         int err = NEXT(Send)(buf, count, ...);
  *
- * defines MPI_Send (the compiler checks it against mpi.h) and calls the next definition of it: MPI's, or that of
- * another tool stacked behind us. The recorder's own questions go straight to MPI's PMPI_ names
- * (PMPI(Type_size)).
+ * defines MPI_Send (the compiler checks it against mpi.h, if that has it) and calls the next definition: MPI's, or that
+ * of another tool stacked behind us. The recorder's own questions go straight to MPI's PMPI_ names (PMPI(Type_size)).
  */
 #pragma once
+#include "wrap/record/pmpi/later.h"
 #include "wrap/record/record.h"
-#include <mpi.h>
 #include <stdbool.h>
 
-#define MPI_HAS_4 (MPI_VERSION >= 4)
 #define WW_EXPORT __attribute__((visibility("default")))
 
 /* Never NULL: what cannot be found is a function that says so once and returns MPI_ERR_OTHER. */
@@ -46,6 +44,7 @@ void *next_find_data(const char *name);
     })
 
 #define MPI_ENTRY(name, parameters)                                                                                    \
+    WW_EXPORT int MPI_##name parameters;                                                                               \
     static __typeof__(&MPI_##name) next_##name;                                                                        \
     WW_EXPORT int MPI_##name parameters
 
