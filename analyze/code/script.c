@@ -12,11 +12,23 @@
 enum { LINE_BITS = 24, FIRST_LINE_AT = 32, LARGEST_SCRIPT = 16 << 20, TAB = 8, MOST_DEPTH = 200 };
 static const uint64_t lines_mask = (1u << LINE_BITS) - 1;
 
+/* "/home/u/.ssh/key", but not "/home/u/build/../app.py". */
+static bool is_hidden(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "/."));) {
+        at += 2;
+        at += *at == '.';
+        if (*at != '/')
+            return true;
+    }
+    return false;
+}
+
 bool script_is_source(const char *path)
 {
     char head[128];
     size_t n = strlen(path);
-    if (*path != '/' || strstr(path, "/.") != NULL)
+    if (*path != '/' || is_hidden(path))
         return false;
     if (n > 3 && !strcmp(path + n - 3, ".py"))
         return true;

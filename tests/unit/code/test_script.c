@@ -149,6 +149,8 @@ static void test_sources(void **state)
     (void)state;
     assert_true(script_is_source("/home/u/app/solver.py"));
     assert_false(script_is_source("/home/u/.ssh/solver.py"));
+    assert_true(script_is_source("/home/u/build/.././solver.py"));
+    assert_false(script_is_source("/home/u/../.ssh/solver.py"));
     assert_false(script_is_source("solver.py"));
     assert_false(script_is_source("<string>"));
     assert_false(script_is_source(path));
