@@ -77,7 +77,9 @@ struct ww_header {
     uint64_t slot_bytes;       /* 0 = no ring */
     /* The length of windows, and from begin to begin; 0 = the run is recorded as a whole. */
     uint64_t window_ns, every_ns;
-    uint64_t init_ns; /* CLOCK_MONOTONIC when the program called MPI_Init; 0 = unknown */
+    uint64_t init_ns;  /* CLOCK_MONOTONIC when the program called MPI_Init; 0 = unknown */
+    uint64_t n_nested; /* thread 0: as n_unrecorded, calls of any thread within another one, of which other processes
+                          have the other side */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };

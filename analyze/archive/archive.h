@@ -71,7 +71,8 @@ enum { ARCHIVE_PARAM_COUNTS, ARCHIVE_PARAM_PENDING };
 #define ARCHIVE_PROP_CPUS "WHYWAIT::CPUS"                 /* location: those that it may use, "0-3,8" */
 #define ARCHIVE_PROP_BEGIN_NS "WHYWAIT::BEGIN_NS"         /* location: events before that time are missing */
 #define ARCHIVE_PROP_BEFORE "WHYWAIT::COLLECTIVES_BEFORE" /* location group: "COMM IS-NON-BLOCKING N" */
-#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"           /* location: records that found no room */
+#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"           /* location: records that are lost */
+#define ARCHIVE_PROP_NESTED "WHYWAIT::NESTED"             /* location: of these, calls made within other ones */
 #define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"             /* location: time of its last event, as recorded */
 #define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS"    /* attribute, among the counters: WW_YOUNG_CPU */
 #define ARCHIVE_YOUNG_READY "WHYWAIT::YOUNG_THREADS_READY_NS" /* likewise: WW_YOUNG_READY */

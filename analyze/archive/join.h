@@ -69,7 +69,7 @@ struct join_clock {
 
 struct join_location {
     uint32_t rank, thread;
-    uint64_t n_events, n_dropped, sample_period_ns, last_ns, begin_ns;
+    uint64_t n_events, n_dropped, n_nested, sample_period_ns, last_ns, begin_ns;
     uint8_t cpus[WW_CPUS_BYTES]; /* as in struct ww_header */
 };
 

@@ -210,6 +210,9 @@ static void define_location(struct def_writer *defs, const struct join_location 
     if (location->n_dropped)
         DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_DROPPED), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->n_dropped});
+    if (location->n_nested)
+        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_NESTED), OTF2_TYPE_UINT64,
+               (OTF2_AttributeValue){.uint64 = location->n_nested});
     if (location->sample_period_ns)
         DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_PERIOD), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->sample_period_ns});

@@ -484,7 +484,8 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
             memcpy(end, record, sizeof *end);
     }
     if (!result) {
-        location->n_dropped += reader.header.n_dropped + reader.header.n_unrecorded;
+        location->n_nested += reader.header.n_nested;
+        location->n_dropped += reader.header.n_dropped + reader.header.n_unrecorded + reader.header.n_nested;
         for (size_t i = 0; i < sizeof location->cpus; i++)
             location->cpus[i] |= reader.header.cpus[i];
         tables->join->windows = (struct windows){reader.header.window_ns, reader.header.every_ns};

@@ -370,6 +370,33 @@ struct sentences ending_hang(const struct label_book *book)
     return ending_finish(&ending);
 }
 
+static uint64_t no_room(const struct trace_location *location)
+{
+    return location->n_dropped - location->n_nested;
+}
+
+static uint64_t nested(const struct trace_location *location)
+{
+    return location->n_nested;
+}
+
+/* `format` takes how many, and of which ranks. */
+static void say_lost(struct ending *ending, uint64_t (*lost)(const struct trace_location *), const char *format)
+{
+    const struct trace *trace = ending->book->analysis->trace;
+    struct arena *arena = ending->book->arena;
+    uint64_t n_lost = 0;
+    uint32_t *ranks = arena_array(arena, uint32_t, trace->n_locations), n = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        uint64_t here = lost(&trace->locations[i]);
+        n_lost += here;
+        if (here && (!n || ranks[n - 1] != trace->locations[i].rank))
+            ranks[n++] = trace->locations[i].rank;
+    }
+    if (n_lost)
+        ending_say(ending, arena_printf(arena, format, amount_count(n_lost).text, amount_ranks(arena, ranks, n)));
+}
+
 struct sentences ending_rest(const struct label_book *book)
 {
     struct ending ending = {.book = book};
@@ -378,16 +405,9 @@ struct sentences ending_rest(const struct label_book *book)
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
         if (!is_said[rank])
             ending_say_rank(&ending, rank, is_said);
-    uint64_t n_dropped = 0;
-    uint32_t *ranks = arena_array(ending.book->arena, uint32_t, trace->n_locations), n = 0;
-    for (uint32_t i = 0; i < trace->n_locations; i++) {
-        n_dropped += trace->locations[i].n_dropped;
-        if (trace->locations[i].n_dropped && (!n || ranks[n - 1] != trace->locations[i].rank))
-            ranks[n++] = trace->locations[i].rank;
-    }
-    if (n_dropped)
-        ending_say(&ending, arena_printf(ending.book->arena, "Lost: %s records of %s found no room.",
-                                         amount_count(n_dropped).text, amount_ranks(ending.book->arena, ranks, n)));
+    say_lost(&ending, no_room, "Lost: %s records of %s found no room.");
+    say_lost(&ending, nested,
+             "Lost: %s calls of %s, made within another call of MPI (by a function that MPI calls back).");
     const struct analysis *analysis = ending.book->analysis;
     if (analysis->unexplained_ns > NEGLIGIBLE_SHARE * analysis->waiting_ns)
         ending_say(&ending,

@@ -146,6 +146,8 @@ static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef locat
         return OK;
     if (!strcmp(text, ARCHIVE_PROP_DROPPED))
         defs->locations.at[index].n_dropped = value.uint64;
+    if (!strcmp(text, ARCHIVE_PROP_NESTED))
+        defs->locations.at[index].n_nested = value.uint64;
     if (!strcmp(text, ARCHIVE_PROP_PERIOD))
         defs->locations.at[index].sample_period_ns = value.uint64;
     if (!strcmp(text, ARCHIVE_PROP_BEGIN_NS))

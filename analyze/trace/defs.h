@@ -50,7 +50,7 @@ struct def_location {
     uint64_t id;
     uint32_t name, group;
     bool is_thread;
-    uint64_t n_events, n_dropped, sample_period_ns, end_ns, begin_ns;
+    uint64_t n_events, n_dropped, n_nested, sample_period_ns, end_ns, begin_ns;
     uint32_t cpus; /* string; TRACE_NONE = unknown */
 };
 struct def_region {

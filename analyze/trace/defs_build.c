@@ -110,7 +110,8 @@ static void build_location(struct build *build, const struct location_order *ord
         .begin_ns = location->begin_ns,
         .end_how = (enum ww_end)group->end_how,
         .end_detail = group->end_detail,
-        .n_dropped = location->n_dropped};
+        .n_dropped = location->n_dropped,
+        .n_nested = location->n_nested < location->n_dropped ? location->n_nested : location->n_dropped};
     struct trace_process *process = &trace->processes[order->rank];
     process->cpus = join_cpus(build, process->cpus, trace->locations[trace->n_locations - 1].cpus);
     process->machine = group->machine;

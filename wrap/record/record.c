@@ -62,9 +62,9 @@ static const uint8_t classes[] = {
 #undef WW_MPI
 };
 
-static void count_unrecorded(void)
+static void count_one(_Atomic uint64_t *counter)
 {
-    atomic_fetch_add_explicit(&recorder.n_unrecorded, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
 /* The call under way was left without record_leave, at left_ns. */
@@ -117,7 +117,7 @@ static bool is_nested(struct recorder_thread *thread, uint16_t call_id, const vo
 {
     if (!spool_is_open(&thread->events)) {
         if (thread->depth == 2 && atomic_load_explicit(&recorder.recording, memory_order_relaxed))
-            count_unrecorded();
+            count_one(&recorder.n_unrecorded);
         return true;
     }
     uint64_t callback_ns = atomic_load_explicit(&thread->callback_ns, memory_order_relaxed);
@@ -130,7 +130,7 @@ static bool is_nested(struct recorder_thread *thread, uint16_t call_id, const vo
     }
     bool is_recording = atomic_load_explicit(&recorder.recording, memory_order_relaxed);
     if (is_recording && (nesting == NESTING_UNKNOWN || (callback_ns && belongs_with_others(call_id))))
-        count_unrecorded();
+        count_one(&recorder.n_nested);
     return true;
 }
 
@@ -154,7 +154,7 @@ static __attribute__((noinline)) struct recorder_thread *enter_slow(struct recor
         thread = threads_enter();
         if (thread && !thread->depth++)
             return thread;
-        count_unrecorded();
+        count_one(&recorder.n_unrecorded);
         return NULL;
     }
     return thread->depth > 1 && is_nested(thread, call_id, frame_address) ? NULL : thread;

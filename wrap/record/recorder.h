@@ -153,7 +153,8 @@ struct recorder_process {
     _Atomic(struct recorder_thread *) threads;
     /* Of threads that have exited. */
     _Atomic uint64_t past_calls, past_polls, past_dropped;
-    _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file, and in callbacks */
+    _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file */
+    _Atomic uint64_t n_nested;          /* calls within others, in callbacks, that should have been recorded */
     _Atomic uint64_t threads_ns;        /* on a CPU, that threads took to begin and end here */
     _Atomic int32_t n_files;            /* thread numbers given out */
     _Atomic uint32_t n_threads_begun;   /* by the program, while recording */

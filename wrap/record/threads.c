@@ -257,8 +257,10 @@ static void count_calls(struct recorder_thread *thread)
     struct ww_header *header = thread->events.header;
     header->n_calls = atomic_load_explicit(&thread->n_calls, memory_order_relaxed);
     header->n_polls = atomic_load_explicit(&thread->n_polls, memory_order_relaxed);
-    if (thread->index == 0)
+    if (thread->index == 0) {
         header->n_unrecorded = atomic_load_explicit(&recorder.n_unrecorded, memory_order_relaxed);
+        header->n_nested = atomic_load_explicit(&recorder.n_nested, memory_order_relaxed);
+    }
 }
 
 /* A thread that is still inside a call may write its last words: its file is left long. */

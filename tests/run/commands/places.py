@@ -115,8 +115,9 @@ int main(int argc, char **argv)
     done = run(shutil.which("mpirun.openmpi") or "mpirun", "-n", "1", "-x", f"LD_PRELOAD={other}", TOOL, "record", "-o", "runs", cwd / "starts", cwd=cwd)
     check(done.returncode == 0 and "nothing lost" in done.stderr, "a program that starts others", done)
     for name in ("by-shell", "by-exec"):
-        found = (cwd / name).read_text()
-        check("WHYWAIT_" not in found and "libwhywait" not in found and f"LD_PRELOAD={other}" in found, name, found)
+        lines = (cwd / name).read_text().splitlines(keepends=True)
+        found = "".join(line for line in lines if not line.startswith("OMPI_"))  # mpirun says there what it has started
+        check("WHYWAIT_" not in found and "whywait" not in found.replace(str(cwd), "").replace(str(BUILD), "") and f"LD_PRELOAD={other}" in found, name, found)
 
 
 def control_characters(cwd):

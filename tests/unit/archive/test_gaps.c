@@ -164,6 +164,7 @@ static void test_calls_lost(void **state)
     image_call(&events, CALL(Barrier, 0, 100));
     image_call(&events, CALL(Barrier, 1100, 1200));
     image_header(&events)->n_dropped = 2;
+    image_header(&events)->n_nested = 3;
     image_stack(&samples, 1, stack, 1);
     image_switch(&samples, (struct ww_switch){.time_ns = at(301), .flags = WW_SW_OUT});
     image_switch(&samples, (struct ww_switch){.time_ns = at(401)});
@@ -176,7 +177,8 @@ static void test_calls_lost(void **state)
     assert_int_equal(switches_of(trace, times), 2);
     assert_memory_equal(times, expected, sizeof expected);
     assert_int_equal(trace->end_ns - trace->start_ns, 1201); /* the first that is not of it */
-    assert_int_equal(trace->locations[0].n_dropped, 2);
+    assert_int_equal(trace->locations[0].n_dropped, 5);
+    assert_int_equal(trace->locations[0].n_nested, 3);
     trace_close(trace);
     run_dir_remove(dir);
 }

@@ -460,7 +460,8 @@ static void endings_and_losses_are_said(void **state)
     f->locations[0].end_how = WW_END_NONE;
     f->locations[1].end_how = WW_END_EXIT;
     f->locations[1].end_detail = 3;
-    f->locations[1].n_dropped = 1234;
+    f->locations[1].n_dropped = 1234 + 5;
+    f->locations[1].n_nested = 5;
     f->open_waits[0] = (struct open_wait){.rank = 0,
                                           .for_rank = 1,
                                           .unlike_rank = TRACE_NONE,
@@ -494,6 +495,7 @@ static void endings_and_losses_are_said(void **state)
     expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
     expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
     expect_in(text, "Lost: 1,234 records of rank 1 found no room.");
+    expect_in(text, "Lost: 5 calls of rank 1, made within another call of MPI (by a function that MPI calls back).");
     free(text);
 }
 

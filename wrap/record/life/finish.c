@@ -30,7 +30,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
+enum sum {
+    SUM_CALLS,
+    SUM_POLLS,
+    SUM_DROPPED,
+    SUM_NESTED,
+    SUM_OFF,
+    SUM_DURATION,
+    SUM_OVERHEAD,
+    SUM_UNCONVERTED,
+    N_SUMS
+};
 static uint64_t sums[N_SUMS];
 static uint64_t n_own_calls;
 static bool was_removed; /* the run directory, with all that was in it */
@@ -64,6 +74,7 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_CALLS] += recorder.past_calls + recorder.past_polls;
     sums[SUM_POLLS] += recorder.past_polls;
     sums[SUM_DROPPED] += recorder.past_dropped + recorder.n_unrecorded;
+    sums[SUM_NESTED] = recorder.n_nested;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
     sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + recorder.threads_ns;
     sums[SUM_OVERHEAD] = shared_by_ranks(sums[SUM_OVERHEAD]);
@@ -272,6 +283,9 @@ void finish_after_finalize(void)
                      sums[SUM_OFF] == 1 ? "" : "s");
         else if (sums[SUM_DROPPED])
             snprintf(loss, sizeof loss, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
+        else if (sums[SUM_NESTED])
+            snprintf(loss, sizeof loss, "%s CALLS LOST, made within other ones (callbacks)",
+                     grouped(sums[SUM_NESTED], number));
         else
             describe_kept(loss, sizeof loss);
         describe_overhead(overhead, sizeof overhead);
