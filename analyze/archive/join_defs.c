@@ -295,10 +295,10 @@ static struct convert_place frame_place(struct join *join, const struct join_fra
     }
     if (place.routine)
         return place;
-    const char *slash = module ? strrchr(module->path, '/') : NULL;
-    place.routine = module ? arena_printf(&join->arena, "%s+0x%llx", slash ? slash + 1 : module->path,
-                                          (unsigned long long)frame->address)
-                           : "(generated code)";
+    const char *path = module ? module->path : NULL, *slash = path ? strrchr(path, '/') : NULL;
+    place.routine =
+        path ? arena_printf(&join->arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)frame->address)
+             : "(generated code)";
     return place;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/script.h"
-#include "wrap/base/err.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -224,11 +223,10 @@ static void read_source(struct module *module)
         close(fd);
         return;
     }
-    char *text = malloc((size_t)status.st_size + 1);
-    if (!text)
-        err_out_of_memory((size_t)status.st_size);
-    script_parse(text, fread(text, 1, (size_t)status.st_size, file), &module->blocks);
-    free(text);
+    VEC(char) text = {0};
+    vec_resize(&text, (size_t)status.st_size + 1);
+    script_parse(text.at, fread(text.at, 1, (size_t)status.st_size, file), &module->blocks);
+    vec_release(&text);
     fclose(file);
 }
 

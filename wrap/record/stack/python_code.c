@@ -163,13 +163,13 @@ static uint32_t absolute(char *path, uint32_t n, uint32_t room)
     char folder[LONGEST_PATH];
     if (path[0] == '/' || path[0] == '<' || !getcwd(folder, sizeof folder))
         return n;
-    uint32_t length = (uint32_t)strlen(folder);
+    uint32_t length = (uint32_t)strnlen(folder, sizeof folder - 1);
     if (n + length + 1 >= room)
         return n;
-    memmove(path + length + 1, path, n);
+    folder[length++] = '/';
+    memmove(path + length, path, n);
     memcpy(path, folder, length);
-    path[length] = '/';
-    return n + length + 1;
+    return n + length;
 }
 
 struct names {
