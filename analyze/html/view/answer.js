@@ -99,7 +99,7 @@ function causeItem(run, cause) {
       el("span.causename", null, cause.name),
       el("span.figure", {"data-name": "waiting", title: "waiting that it causes, all ranks together"}, duration(cause.waiting_ns)),
       el("span.figure", {"data-name": "of all", title: "of all waiting"}, share(cause.share)),
-      el("span.figure", {"data-name": "if balanced", title: "how much sooner the run would end, about, were it shared out evenly"}, gain(cause.if_balanced_ns))),
+      el("span.figure", {"data-name": "if balanced", title: "how much sooner the run would end, about, were it shared out evenly"}, gainRange(cause.if_balanced_least_ns, cause.if_balanced_ns))),
     el("div.causebody", null,
       el("p", null, cause.explanation, " ", el("span.kind", null, `(${cause.kind_text})`)),
       cause.instead ? el("p", null, cause.instead.text) : null,

@@ -166,7 +166,9 @@ def check_numbers(browser, name, run):
     expect(f"{name}: the efficiency", text_of(browser, ".factor .value") == factors)
     for cause in report["causes"]:
         expect(f"{name}: the text report has cause {cause['cause']}", any(line.startswith(f"{cause['cause']} {cause['name']}  ") for line in text.splitlines()))
-        figures = [duration(cause["waiting_ns"]), share(cause["share"]), "nothing" if cause["if_balanced_ns"] < 1 else duration(-cause["if_balanced_ns"], 2)]
+        gain = " to ".join("nothing" if ns < 1 else duration(-ns, 2)
+                           for ns in sorted({min(cause["if_balanced_least_ns"], cause["if_balanced_ns"]), cause["if_balanced_ns"]}))
+        figures = [duration(cause["waiting_ns"]), share(cause["share"]), gain]
         item = f"#cause-{cause['cause']}"
         expect(f"{name}: the figures of cause {cause['cause']}", text_of(browser, f"{item} .figure") == figures, text_of(browser, f"{item} .figure"), figures)
         expect(f"{name}: why, and what to do about cause {cause['cause']}", all(cause[key] is None or cause[key] in text_of(browser, item)[0]
