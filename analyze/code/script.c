@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/script.h"
+#include "wrap/base/err.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
