@@ -54,6 +54,7 @@ bool stacks_init(struct stack_table *table, size_t memory_bytes)
     table->by_content = table->by_place + STACK_BUCKETS;
     table->memory = (struct stack_memory){at, index_bytes, memory_bytes};
     table->last_id = 0;
+    table->codes = NULL;
     return true;
 }
 
