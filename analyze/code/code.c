@@ -400,6 +400,17 @@ struct code_place *place_new(struct code *code)
     return place;
 }
 
+struct code_place *place_new_within(struct code *code, uint32_t around, uint64_t address)
+{
+    struct code_place *place = place_new(code);
+    uint32_t id = place->id;
+    *place = *code->places.at[around];
+    place->id = place->source = id;
+    place->parent = around;
+    place->address = address;
+    return place;
+}
+
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address)
 {
     const struct model *model = model_at(code, module, address);

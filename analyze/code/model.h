@@ -81,3 +81,5 @@ struct model *model_at(struct code *code, uint32_t module, uint64_t address);
 const struct model_block *model_block_at(const struct model *model, uint64_t address);
 
 struct code_place *place_new(struct code *code);
+/* A copy of the place `around`, as a place of its own inside it. */
+struct code_place *place_new_within(struct code *code, uint32_t around, uint64_t address);

@@ -403,13 +403,8 @@ static uint32_t call_make(struct code *code, struct module *module, uint32_t aro
         source = source_of_call(&module->debug, unit, address);
     if (source.scope == SCOPE_NONE || source.file == INTERN_NONE || source.head_line == 0)
         return CODE_NONE;
-    struct code_place *place = place_new(code);
-    uint32_t id = place->id;
-    *place = *code->places.at[around];
-    place->id = place->source = id;
+    struct code_place *place = place_new_within(code, around, address);
     place->is_loop = is_loop;
-    place->parent = around;
-    place->address = address;
     place->file = intern_get(&module->debug.files, source.file);
     place->is_system = source_is_system(place->file);
     place->line_first = place->line_last = source.head_line;

@@ -426,14 +426,9 @@ uint32_t script_call_make(struct code *code, uint32_t module_id, uint64_t addres
     uint32_t around = code_place_at(code, module_id, address);
     if (around == CODE_NONE)
         return CODE_NONE;
-    struct code_place *place = place_new(code);
-    uint32_t id = place->id;
-    *place = *code->places.at[around];
-    place->id = place->source = id;
+    struct code_place *place = place_new_within(code, around, address);
     place->is_loop = is_loop;
-    place->parent = around;
-    place->depth = code->places.at[around]->depth + 1;
-    place->address = address;
+    place->depth++;
     place->line_first = place->line_last = (uint32_t)(address & lines_mask);
-    return id;
+    return place->id;
 }
