@@ -360,6 +360,11 @@ bool code_module_is_script(const struct code *code, uint32_t module)
     return module < code->modules.n && code->modules.at[module]->is_script;
 }
 
+bool code_module_is_extension(const struct code *code, uint32_t module)
+{
+    return module < code->modules.n && code->modules.at[module]->is_extension;
+}
+
 const char *code_module_language(const struct code *code, uint32_t module)
 {
     return module < code->modules.n ? code->modules.at[module]->language : NULL;

@@ -29,6 +29,8 @@ uint32_t code_add_script(struct code *code, const char *path, const char *source
  * as long as the model. */
 void code_name_routine(struct code *code, uint32_t module, uint64_t address, const char *name);
 bool code_module_is_script(const struct code *code, uint32_t module);
+/* An extension module of a script: Python imports it by name. */
+bool code_module_is_extension(const struct code *code, uint32_t module);
 /* If a module's file has gone or changed, the one named by its build id in this directory is read instead. */
 void code_use_kept(struct code *code, const char *dir);
 

@@ -441,59 +441,37 @@ static const char *crowd_text(struct arena *arena, const struct machine_host *ho
                         strchr(amount_ranks(arena, crowd->cpus.at, crowd->cpus.n), ' ') + 1);
 }
 
-/* "" where nothing speaks for a lack of CPUs. */
+/* Why ranks there lacked CPUs; "" where none did, or nothing speaks for it. */
 static const char *host_text(struct arena *arena, const struct machine_host *host)
 {
     enum { CROWDS_TOLD = 3 };
     const char *text = "";
-    for (uint32_t i = 0; i < host->n_crowds && i < CROWDS_TOLD; i++)
+    uint32_t n_told = host->lacks & LACKS_CROWDS ? host->n_crowds : 0;
+    for (uint32_t i = 0; i < n_told && i < CROWDS_TOLD; i++)
         text = join(arena, text, crowd_text(arena, host, &host->crowds[i]));
-    if (host->n_crowds > CROWDS_TOLD)
-        text = join(arena, text, arena_printf(arena, "%u more like these", host->n_crowds - CROWDS_TOLD));
-    if (host->n_busy_threads > host->n_cpus && host->n_busy_threads > host->n_ranks && host->n_cpus)
+    if (n_told > CROWDS_TOLD)
+        text = join(arena, text, arena_printf(arena, "%u more like these", n_told - CROWDS_TOLD));
+    if (host->lacks & LACKS_THREADS)
         text = join(arena, text,
                     arena_printf(arena, "%u busy threads of %u %s share %u CPUs", host->n_busy_threads, host->n_ranks,
                                  host->n_ranks == 1 ? "rank" : "ranks", host->n_cpus));
-    if (host->n_large_teams)
+    if (host->lacks & LACKS_TEAMS)
         text = join(arena, text,
                     arena_printf(arena, "%s %s more busy threads than CPUs",
                                  amount_ranks(arena, host->large_teams, host->n_large_teams),
                                  host->n_large_teams == 1 ? "has" : "have"));
-    if (host->throttled_ns > 0)
+    if (host->lacks & LACKS_LIMIT)
         text = join(arena, text,
                     arena_printf(arena, "a limit of %.3g CPUs kept them from running for %s", host->cpu_limit,
                                  amount_duration(host->throttled_ns).text));
-    if (host->cpus_of_others > OTHERS_CPUS * host->n_cpus)
+    if (host->lacks & LACKS_OTHERS)
         text = join(arena, text,
                     arena_printf(arena, "other processes used %.2g of %u CPUs", host->cpus_of_others, host->n_cpus));
-    if (host->cpus_stolen > OTHERS_CPUS * host->n_cpus)
+    if (host->lacks & LACKS_STOLEN)
         text = join(arena, text,
                     arena_printf(arena, "the host of this virtual machine took away %.2g of %u CPUs", host->cpus_stolen,
                                  host->n_cpus));
     return text;
-}
-
-static bool was_stopped(const struct machine *machine, uint32_t rank)
-{
-    for (uint32_t i = 0; i < machine->n_stops; i++)
-        if (machine->stops[i].rank == rank && machine->stops[i].is_most)
-            return true;
-    return false;
-}
-
-static bool lacked_cpus(const struct machine *machine, const struct machine_host *host)
-{
-    for (uint32_t i = 0; i < machine->n_late; i++)
-        for (uint32_t k = 0; k < host->n_ranks; k++)
-            if (host->ranks[k] == machine->ranks[i].rank && !was_stopped(machine, host->ranks[k]))
-                return true;
-    return false;
-}
-
-/* Why ranks there lacked CPUs; "" where none did, or nothing speaks for it. */
-static const char *host_reason(struct arena *arena, const struct machine *machine, const struct machine_host *host)
-{
-    return lacked_cpus(machine, host) ? host_text(arena, host) : "";
 }
 
 /* Hosts of which the same is to be said. */
@@ -530,7 +508,7 @@ struct sentences machine_reasons(const struct label_book *book)
     VEC(struct alike) all = {0};
     for (uint32_t i = 0; i < machine->n_hosts; i++) {
         const struct machine_host *host = &machine->hosts[i];
-        const char *text = host_reason(arena, machine, host);
+        const char *text = host_text(arena, host);
         size_t at = 0;
         while (at < all.n && strcmp(all.at[at].text, text) != 0)
             at++;
@@ -578,41 +556,4 @@ const char *machine_ranks(const struct label_book *book)
     for (uint32_t i = 0; i < trace->n_locations; i++)
         n_there += !trace->locations[i].thread && trace->locations[i].host && !strcmp(trace->locations[i].host, host);
     return arena_printf(book->arena, "%s on %s (%u ranks there)", text, host, n_there);
-}
-
-bool machine_is_short(struct arena *arena, const struct analysis *analysis)
-{
-    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++)
-        if (*host_reason(arena, &analysis->machine, &analysis->machine.hosts[i]))
-            return true;
-    return false;
-}
-
-bool machine_is_stopped(const struct machine *machine)
-{
-    uint32_t n = 0;
-    while (n < machine->n_late && was_stopped(machine, machine->ranks[n].rank))
-        n++;
-    return n > 0 && n == machine->n_late;
-}
-
-bool machine_has_most(const struct analysis *analysis)
-{
-    return analysis->machine.share >= 0.5;
-}
-
-const char *machine_next(struct arena *arena, const struct analysis *analysis)
-{
-    bool has_teams = false;
-    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++)
-        has_teams |= analysis->machine.hosts[i].n_busy_threads > analysis->machine.hosts[i].n_ranks;
-    if (machine_has_most(analysis) && machine_is_stopped(&analysis->machine))
-        return "record again without that stop: nothing in the program is to be mended for it";
-    if (!machine_has_most(analysis) || !machine_is_short(arena, analysis))
-        return NULL;
-    return has_teams ? "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to "
-                       "fewer: mpirun --bind-to none, or --map-by slot:pe=N), or use fewer threads, and record again "
-                       "to see the program alone"
-                     : "give each rank a CPU of its own that nobody else uses, and record again to see the program "
-                       "alone";
 }

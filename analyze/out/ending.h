@@ -27,11 +27,3 @@ struct sentences machine_reasons(const struct label_book *book);
 /* "ranks 1,3 on node17 (8 ranks there)": those that carry most of the machine's row, and their host, if they share it.
  */
 const char *machine_ranks(const struct label_book *book);
-/* True where machine_reasons says of a host why ranks lacked CPUs there. */
-bool machine_is_short(struct arena *arena, const struct analysis *analysis);
-/* True where those that carry most of the machine's row were stopped for most of that time. */
-bool machine_is_stopped(const struct machine *machine);
-/* That most of the waiting is for ranks without a CPU. */
-bool machine_has_most(const struct analysis *analysis);
-/* What to do about it, where so it is; else NULL. */
-const char *machine_next(struct arena *arena, const struct analysis *analysis);

@@ -3,7 +3,6 @@
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"
-#include "analyze/out/ending.h"
 #include "analyze/verdict/balance.h"
 #include <math.h>
 #include <stdlib.h>
@@ -468,49 +467,17 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     }
 }
 
-enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
-
-/* How threads share the cause on the rank most to blame. By turns: all have their parts, but one works at a time,
- * though there are CPUs for more. */
-static enum thread_sharing thread_sharing_of(const struct cause *cause)
-{
-    const struct cause_rank *rank = cause->n_ranks ? &cause->ranks[0] : NULL;
-    if (!rank || rank->n_threads < 2 || rank->threads <= 0)
-        return SHARED_EVENLY;
-    double even = 1. / rank->n_threads;
-    if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
-        return SHARED_UNEVENLY;
-    bool is_alone = rank->threads < MORE_THREADS && rank->n_at_once > 1;
-    return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
-}
-
+/* NULL where threads share it well. */
 static const char *explain_sharing(struct arena *arena, const struct cause *cause)
 {
-    enum thread_sharing sharing = thread_sharing_of(cause);
-    if (sharing == SHARED_EVENLY)
-        return NULL;
     const struct cause_rank *rank = &cause->ranks[0];
-    if (sharing == SHARED_BY_TURNS)
+    switch (cause->sharing) {
+    case SHARED_BY_TURNS:
         return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time", rank->n_threads,
                             rank->rank);
-    return arena_printf(arena, "one of %u threads of rank %u has %s of its time there", rank->n_threads, rank->rank,
-                        amount_share(rank->most_share).text);
-}
-
-/* NULL where threads share it well. */
-static const char *next_of_threads(struct arena *arena, const struct cause *cause)
-{
-    switch (thread_sharing_of(cause)) {
     case SHARED_UNEVENLY:
-        return arena_printf(arena,
-                            "share it out among the threads of rank %u first: another schedule (dynamic, guided), "
-                            "smaller chunks or tasks",
-                            cause->ranks[0].rank);
-    case SHARED_BY_TURNS:
-        return arena_printf(arena,
-                            "let the threads of rank %u work at the same time: shorten the critical section or lock "
-                            "around it, or give each thread data of its own",
-                            cause->ranks[0].rank);
+        return arena_printf(arena, "one of %u threads of rank %u has %s of its time there", rank->n_threads, rank->rank,
+                            amount_share(rank->most_share).text);
     default:
         return NULL;
     }
@@ -616,68 +583,6 @@ const char *explain_instead(const struct label_book *book, const struct cause *c
                         label_within(book, cause->instead));
 }
 
-/* The host of all these ranks; NULL when there are several, or it is not known. */
-static const char *common_host(const struct trace *trace, const struct cause_rank *ranks, uint32_t n)
-{
-    const char *host = NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct trace_location *location = trace_main_thread(trace, ranks[i].rank);
-        if (!location || !location->host || (host && strcmp(host, location->host)))
-            return NULL;
-        host = location->host;
-    }
-    return host;
-}
-
-static bool is_call_of(const struct analysis *analysis, uint32_t step, enum ww_class class)
-{
-    const struct trace *trace = analysis->trace;
-    const char *call = analysis->steps[step].routine;
-    for (uint32_t i = 0; call && i < trace->n_regions; i++)
-        if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
-            return trace->regions[i].class == class;
-    return false;
-}
-
-static const char *next_of_transfer(struct arena *arena, const struct analysis *analysis, uint32_t step)
-{
-    if (is_call_of(analysis, step, WW_LOCAL))
-        return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
-    if (is_call_of(analysis, step, WW_INIT) || is_call_of(analysis, step, WW_SPAWN))
-        return "here MPI starts, or starts processes: it counts once, and less in a longer run";
-    if (machine_is_short(arena, analysis))
-        return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
-               "each rank a CPU of its own before anything else";
-    if (is_call_of(analysis, step, WW_TEST) || is_call_of(analysis, step, WW_IPROBE))
-        return "ask less often whether something has come, or send fewer or smaller messages; --ranks shows who waits "
-               "for whom";
-    return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
-}
-
-bool transfers_have_most(const struct analysis *analysis)
-{
-    const struct efficiency *efficiency = &analysis->efficiency;
-    return analysis->transfers.n_places && efficiency->transfer_ns > NEGLIGIBLE_SHARE * efficiency->all_ns &&
-           efficiency->transfer_ns > analysis->waiting_ns - analysis->machine.waiting_ns;
-}
-
-const char *transfers_next(struct arena *arena, const struct analysis *analysis)
-{
-    return next_of_transfer(arena, analysis, analysis->transfers.places[0].step);
-}
-
-/* Whoever was given a file cannot build it to count; but what it works on comes from the program, or from its input. */
-static const char *next_of_given(struct arena *arena, const char *path, const char *package)
-{
-    return package
-               ? arena_printf(arena, "this is code of the package %s: see how its data is shared out over the ranks",
-                              package)
-               : arena_printf(arena,
-                              "this is code of %s, which is not the program's own: see what it is called for on a "
-                              "late rank and on another, and with how much data",
-                              label_base_name(path));
-}
-
 /* The compiler wrapper of a source file's language. */
 static const char *wrapper_of(const char *file)
 {
@@ -693,155 +598,127 @@ static const char *wrapper_of(const char *file)
     return "mpicc";
 }
 
-static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct step *step)
+/* Advice that is the same for whatever it is given. */
+static const char *const fixed_advice[ADVICE_N] = {
+    [ADVICE_CALL_MPI_MEANWHILE] =
+        "the MPI library goes on only when the late side comes back to it: call it there now and then (MPI_Test), or "
+        "switch on its asynchronous progress",
+    [ADVICE_RECORD_LONGER] =
+        "what was done meanwhile is not recorded: leave recording on there, or take longer windows",
+    [ADVICE_OTHER_PROCESSES] =
+        "see what it waits for: perhaps for a process that is not recorded with this run, as one that was spawned",
+    [ADVICE_SHORTEN_LOCK] =
+        "it is done under an exclusive lock of a window, one rank after the other, and sharing it out gains little: "
+        "do it before the lock is taken or after it is given back, or make it shorter",
+    [ADVICE_DO_AT_ONCE] =
+        "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller pieces",
+    [ADVICE_SHARE_EACH_TIME] =
+        "no rank has more of it in all, but at each time one has: share out what is done between two meetings, in "
+        "smaller pieces",
+    [ADVICE_SHARE_IN_TURNS] =
+        "at each time another rank has more of it: share out what is done between two meetings, in smaller pieces",
+    [ADVICE_NOTHING] = "nothing to mend here: no rank has more of it, and single steps vary as clock speed, caches and "
+                       "other processes make it",
+    [ADVICE_SHARE_LOOP] =
+        "share out the work of this loop differently; --cause shows which parts of it and which ranks",
+    [ADVICE_SHARE_WORK] = "share out this work differently; --cause shows which parts of it and which ranks",
+    [ADVICE_CPU_FOR_EACH] =
+        "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again",
+    [ADVICE_MEMORY_ACCESS] =
+        "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
+        "times as much); `perf stat` on a late and another rank tells more",
+    [ADVICE_SYSTEM_CALLS] =
+        "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a late rank "
+        "names the system calls; where there are few, it is page faults: use memory again that has been touched before",
+    [ADVICE_MACHINE] = "see the machine's row below",
+    [ADVICE_WRITER] =
+        "see which rank writes to this memory, and what it does before: nothing here is to be made faster",
+    [ADVICE_DATA_TYPES] = "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls",
+    [ADVICE_START_UP] = "here MPI starts, or starts processes: it counts once, and less in a longer run",
+    [ADVICE_CPU_BEFORE] =
+        "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give each rank a "
+        "CPU of its own before anything else",
+    [ADVICE_ASK_LESS] = "ask less often whether something has come, or send fewer or smaller messages; --ranks shows "
+                        "who waits for whom",
+    [ADVICE_FEWER_MESSAGES] =
+        "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom",
+    [ADVICE_COMPARE_GENERATED] = "see what the code that is made at run time is called for on a late rank and on "
+                                 "another, and with how much data",
+    [ADVICE_COMPARE_SCRIPT] = "compare a late rank and another: how often does this run there, and on how much data?",
+    [ADVICE_SEE_STEPS] = "add --cause to see its ranks, the calls where others wait, and its steps",
+    [ADVICE_RECORD_WITHOUT_STOP] = "record again without that stop: nothing in the program is to be mended for it",
+    [ADVICE_CPU_FOR_THREADS] =
+        "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to fewer: mpirun "
+        "--bind-to none, or --map-by slot:pe=N), or use fewer threads, and record again to see the program alone",
+    [ADVICE_CPU_FOR_RANKS] =
+        "give each rank a CPU of its own that nobody else uses, and record again to see the program alone",
+};
+
+const char *explain_advice(enum advice advice)
 {
+    return fixed_advice[advice];
+}
+
+/* Advice that names the code it is given for. */
+static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
+{
+    const struct step *step = &analysis->steps[cause->step];
     const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
-    bool is_known = place && place->module < analysis->trace->n_modules;
+    const char *path =
+        place && place->module < analysis->trace->n_modules ? analysis->trace->modules[place->module].path : NULL;
     const char *language = place ? code_module_language(analysis->code, place->module) : NULL;
-    if (is_known && code_module_is_script(analysis->code, place->module))
-        return "compare a late rank and another: how often does this run there, and on how much data?";
-    const char *package = place ? code_module_package(analysis->code, place->module) : NULL;
-    const char *extension = is_known ? extension_name(arena, analysis->trace->modules[place->module].path) : NULL;
-    if (language)
+    switch (cause->advice) {
+    case ADVICE_OTHER_PROFILER:
         return arena_printf(arena,
                             "this is %s code that the interpreter runs: a profiler for %s, on a late rank and on "
                             "another, tells which routine",
                             language, language);
-    if (package)
-        return next_of_given(arena, NULL, package);
-    if (extension)
+    case ADVICE_COMPARE_PACKAGE:
+        return arena_printf(arena, "this is code of the package %s: see how its data is shared out over the ranks",
+                            code_module_package(analysis->code, place->module));
+    case ADVICE_COMPARE_EXTENSION:
         return arena_printf(arena,
                             "this is code of the extension module %s: see what the script calls it for on a late rank "
                             "and on another, and with how much data",
-                            extension);
-    if (is_known && code_module_is_given(analysis->code, place->module))
-        return next_of_given(arena, analysis->trace->modules[place->module].path, NULL);
-    return arena_printf(arena, "rebuild with %s $(whywait cc) to tell more iterations from slower ones",
-                        wrapper_of(step->file));
-}
-
-/* Most of what is waited for is that the MPI library goes on, not what the late side computes. */
-static bool is_for_progress(const struct analysis *analysis, const struct cause *cause)
-{
-    double progress_ns = 0;
-    for (uint32_t i = 0; i < cause->n_sites; i++)
-        if (analysis->sites[cause->sites[i].site].kind == WAIT_PROGRESS)
-            progress_ns += cause->sites[i].waiting_ns;
-    return progress_ns > cause->waiting_ns / 2;
-}
-
-/* Ranks that are late but never wait keep the run from ending sooner, whenever the library goes on: the others would
- * wait for them elsewhere. So that helps by no more than the late ranks wait themselves. */
-static bool helps_progress(const struct analysis *analysis, const struct cause *cause)
-{
-    double waiting_ns = INFINITY;
-    for (uint32_t i = 0; i < cause->n_late; i++)
-        waiting_ns = fmin(waiting_ns, analysis->ranks[cause->ranks[i].rank].waiting_ns);
-    return waiting_ns >= cause->if_balanced_ns / 2;
-}
-
-/* Where the same work, shared out or handed over otherwise, would not be waited for; NULL where that is not it. */
-static const char *next_of_sharing(const struct cause *cause)
-{
-    switch (cause->balance) {
-    case BALANCE_SERIAL:
-        return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
-               "pieces";
-    case BALANCE_EACH_TIME:
-        return cause->n_others || cause->n_ranks > cause->n_late
-                   ? "no rank has more of it in all, but at each time one has: share out what is done between two "
-                     "meetings, in smaller pieces"
-                   : "at each time another rank has more of it: share out what is done between two meetings, in "
-                     "smaller pieces";
-    case BALANCE_VARYING:
-        return "nothing to mend here: no rank has more of it, and single steps vary as clock speed, caches and other "
-               "processes make it";
-    default:
-        return NULL;
-    }
-}
-
-/* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
-static const char *next_of_slower(struct arena *arena, const struct trace *trace, const struct cause *cause)
-{
-    const char *late = common_host(trace, cause->ranks, cause->n_late);
-    const char *others = common_host(trace, cause->others, cause->n_others);
-    if (late && cause->n_others && (!others || strcmp(late, others)))
-        return arena_printf(
-            arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
-    if (cause->library)
+                            extension_name(arena, path));
+    case ADVICE_COMPARE_GIVEN:
         return arena_printf(arena,
-                            "what %s does may be slower there or more: compare what the ranks call it for, and how "
-                            "often",
-                            label_base_name(cause->library));
-    return "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
-           "times as much); `perf stat` on a late and another rank tells more";
-}
-
-static bool threads_share_cpus(const struct machine *machine)
-{
-    for (uint32_t i = 0; i < machine->n_hosts; i++) {
-        const struct machine_host *host = &machine->hosts[i];
-        if (host->n_cpus && host->n_busy_threads > host->n_cpus && host->n_busy_threads > host->n_ranks)
-            return true;
+                            "this is code of %s, which is not the program's own: see what it is called for on a "
+                            "late rank and on another, and with how much data",
+                            label_base_name(path));
+    default:
+        return arena_printf(arena, "rebuild with %s $(whywait cc) to tell more iterations from slower ones",
+                            wrapper_of(step->file));
     }
-    return false;
 }
 
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
-    const struct trace *trace = analysis->trace;
-    bool is_code = analysis->steps[cause->step].place != CODE_NONE;
-    bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
-    bool is_program = says_more || cause->kind == KIND_SLOWER;
-    if (is_program && is_for_progress(analysis, cause) && helps_progress(analysis, cause))
-        return "the MPI library goes on only when the late side comes back to it: call it there now and then "
-               "(MPI_Test), or switch on its asynchronous progress";
-    if (cause->is_unrecorded)
-        return "what was done meanwhile is not recorded: leave recording on there, or take longer windows";
-    if (cause->is_unexplained)
-        return "see what it waits for: perhaps for a process that is not recorded with this run, as one that was "
-               "spawned";
-    if (is_program && 2 * cause->serial_share > 1)
-        return "it is done under an exclusive lock of a window, one rank after the other, and sharing it out gains "
-               "little: "
-               "do it before the lock is taken or after it is given back, or make it shorter";
-    const char *sharing = says_more ? next_of_sharing(cause) : NULL;
-    if (sharing)
-        return sharing;
-    if (says_more && cause->is_alone) {
-        const struct sides sides = sides_named(arena, cause);
+    const struct sides sides = sides_named(arena, cause);
+    switch (cause->advice) {
+    case ADVICE_SHARE_OR_OVERLAP:
         return arena_printf(arena, "only %s %s this: share it out or overlap it", sides.late.names,
                             verb(&sides.late, "runs", "run"));
-    }
-    const char *threads = says_more ? next_of_threads(arena, cause) : NULL;
-    if (threads)
-        return threads;
-    switch (cause->kind) {
-    case KIND_MORE_WORK:
-        return analysis->steps[cause->step].is_loop
-                   ? "share out the work of this loop differently; --cause shows which parts of it and which ranks"
-                   : "share out this work differently; --cause shows which parts of it and which ranks";
-    case KIND_SLOWER:
-        if (threads_share_cpus(&analysis->machine))
-            return "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again";
-        return next_of_slower(arena, trace, cause);
-    case KIND_BLOCKED:
-        return "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a "
-               "late rank names the system calls; where there are few, it is page faults: use memory again that has "
-               "been touched before";
-    case KIND_DESCHEDULED:
-        return "see the machine's row below";
-    case KIND_TRANSFER:
-        if (cause->is_spinning)
-            return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
-        return next_of_transfer(arena, analysis, cause->step);
+    case ADVICE_SHARE_THREADS:
+        return arena_printf(arena,
+                            "share it out among the threads of rank %u first: another schedule (dynamic, guided), "
+                            "smaller chunks or tasks",
+                            cause->ranks[0].rank);
+    case ADVICE_SHORTEN_SECTION:
+        return arena_printf(arena,
+                            "let the threads of rank %u work at the same time: shorten the critical section or lock "
+                            "around it, or give each thread data of its own",
+                            cause->ranks[0].rank);
+    case ADVICE_COMPARE_NODES:
+        return arena_printf(arena,
+                            "the late ranks are on %s: compare its clock speed, memory and load with other nodes",
+                            trace_main_thread(analysis->trace, cause->ranks[0].rank)->host);
+    case ADVICE_COMPARE_CALLS:
+        return arena_printf(arena,
+                            "what %s does may be slower there or more: compare what the ranks call it for, and how "
+                            "often",
+                            label_base_name(cause->library));
     default:
-        if (cause->is_generated)
-            return "see what the code that is made at run time is called for on a late rank and on another, and with "
-                   "how much data";
-        if (is_code && !trace->is_counted)
-            return next_of_code(arena, analysis, &analysis->steps[cause->step]);
-        return "add --cause to see its ranks, the calls where others wait, and its steps";
+        return fixed_advice[cause->advice] ? fixed_advice[cause->advice] : next_of_code(arena, analysis, cause);
     }
 }

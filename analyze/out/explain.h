@@ -17,9 +17,8 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
 const char *explain_instead(const struct label_book *book, const struct cause *cause);
 /* The next step for the user, or the command that shows more. In the arena, or static. */
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
-/* True where ranks lose more to transfers than by waiting for what the program does; and what to do next about it. */
-bool transfers_have_most(const struct analysis *analysis);
-const char *transfers_next(struct arena *arena, const struct analysis *analysis);
+/* The same for what has no cause; NULL where there is none, or it takes a cause. Static. */
+const char *explain_advice(enum advice advice);
 /* "4.0 x as many iterations each time it is entered", "a.c:8 goes on at line 9 90 % of the time, on rank 0 10 %".
  * `others`: who the others are. */
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others);

@@ -65,7 +65,7 @@ static const char *headline_transfers(const struct label_book *book)
 static const char *headline_fine(struct arena *arena, const struct analysis *analysis)
 {
     const struct answer *answer = &analysis->answer;
-    const char *whom = machine_is_stopped(&analysis->machine) ? "that were stopped" : "that had no CPU";
+    const char *whom = analysis->machine.is_stopped ? "that were stopped" : "that had no CPU";
     const char *text = arena_printf(arena, "Nothing to mend in the program: the waiting is %s and random.",
                                     amount_share(answer->program_share).text);
     if (!answer->is_machine)

@@ -401,6 +401,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "partition", json_integer(cause->partition));
     json_object_set_new(object, "without_cpu_ns", json_ns(cause->lacking_ns));
     json_object_set_new(object, "like", json_integer(cause->like));
+    json_object_set_new(object, "advice", json_string(advice_name(cause->advice)));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, cause)));
     json_object_set_new(object, "throughout", json_boolean(cause->acts.kind == ACTS_THROUGHOUT));
@@ -544,7 +545,8 @@ json_t *json_machine(struct json *json)
         json_array_append_new(texts, json_text(reasons.at[i]));
     json_object_set_new(object, "reasons", texts);
     json_leave_out(object, "reasons", reasons.n - n_reasons, -1);
-    json_object_set_new(object, "next", json_text(machine_next(&json->scratch, json->analysis)));
+    json_object_set_new(object, "advice", json_string(advice_name(machine->advice)));
+    json_object_set_new(object, "next", json_text(explain_advice(machine->advice)));
     add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
     return object;
 }
@@ -564,10 +566,10 @@ json_t *json_transfers(struct json *json)
     }
     for (uint32_t i = n; i < transfers->n_places; i++)
         left_ns += transfers->places[i].ns;
-    bool have_most = transfers_have_most(analysis);
     json_t *object = json_pack("{s:o, s:b, s:o}", "transfer_ns", json_ns(analysis->efficiency.transfer_ns), "most",
-                               have_most, "places", places);
+                               transfers->have_most, "places", places);
     json_leave_out(object, "places", transfers->n_places - n, llround(left_ns));
-    json_object_set_new(object, "next", json_text(have_most ? transfers_next(&json->scratch, analysis) : NULL));
+    json_object_set_new(object, "advice", json_string(advice_name(transfers->advice)));
+    json_object_set_new(object, "next", json_text(explain_advice(transfers->advice)));
     return object;
 }

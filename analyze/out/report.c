@@ -412,7 +412,7 @@ static void report_machine(struct report *report)
         page_paragraph(&report->page, HANG, HANG + 2, reasons.at[i]);
     if (!report->all && reasons.n > REASONS_SHOWN)
         page_line(&report->page, "%*sand %u more hosts (--all)", HANG, "", reasons.n - REASONS_SHOWN);
-    const char *next = machine_next(arena, report->analysis);
+    const char *next = explain_advice(machine->advice);
     page_style(&report->page, STYLE_ADVICE);
     if (next)
         page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", next));
@@ -435,7 +435,7 @@ static void report_causes(struct report *report, const struct report_options *op
 static void report_transfers(struct report *report)
 {
     const struct analysis *analysis = report->analysis;
-    if (!transfers_have_most(analysis) || (analysis->answer.kind == ANSWER_FINE && !report->all))
+    if (!analysis->transfers.have_most || (analysis->answer.kind == ANSWER_FINE && !report->all))
         return;
     struct arena *arena = &report->arena;
     const struct efficiency *efficiency = &analysis->efficiency;
@@ -450,7 +450,8 @@ static void report_transfers(struct report *report)
                    arena_printf(arena, "%s %s", report_largest(report, place->ns / efficiency->transfer_ns),
                                 label_within(&report->book, place->step)));
     page_style(&report->page, STYLE_ADVICE);
-    page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", transfers_next(arena, analysis)));
+    page_paragraph(&report->page, HANG, HANG + 6,
+                   arena_printf(arena, "next: %s", explain_advice(analysis->transfers.advice)));
     page_style(&report->page, STYLE_PLAIN);
 }
 

@@ -27,6 +27,14 @@ const char *wait_kind_name(enum wait_kind kind)
     return kind < WAIT_N_KINDS ? names[kind] : "unknown";
 }
 
+const char *advice_name(enum advice advice)
+{
+#define ADVICE_NAME(name, text) [ADVICE_##name] = text,
+    static const char *const names[] = {ADVICE_LIST(ADVICE_NAME)};
+#undef ADVICE_NAME
+    return names[advice];
+}
+
 const char *cause_kind_name(enum cause_kind kind)
 {
     static const char *const names[KIND_N] = {"more-work", "slower", "descheduled", "blocked", "transfer", "more-time"};

@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "analyze/code/code.h"
+#include "analyze/result/advice.h"
 #include "analyze/result/ratio.h"
 #include "analyze/steps/steps.h"
 #include "analyze/trace/trace.h"
@@ -216,6 +217,10 @@ enum balance {
     BALANCE_VARYING,   /* likewise, by no more than core and cache make of the same work */
 };
 
+/* How threads share a cause on the rank most to blame. By turns: all have their parts, but one works at a time, though
+ * there are CPUs for more. */
+enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
+
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
@@ -259,6 +264,8 @@ struct cause {
     double when_n[WHEN_PARTS];  /* its instances at the call at which most of it is felt */
     struct acting acts;
     enum balance balance;
+    enum thread_sharing sharing;
+    enum advice advice;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
     uint64_t stall_after_ns; /* ... and from then on, after the start */
     double lead_ns; /* it acts from when both sides last met, or made that call: on average, so long before the wait */
@@ -319,6 +326,16 @@ struct machine_crowd {
     uint32_t *ranks, n_ranks;
 };
 
+/* Why CPUs were short on a host. */
+enum machine_lack {
+    LACKS_CROWDS = 1 << 0,  /* fewer CPUs than ranks */
+    LACKS_THREADS = 1 << 1, /* ... than busy threads */
+    LACKS_TEAMS = 1 << 2,   /* ... than busy threads of one rank */
+    LACKS_LIMIT = 1 << 3,   /* a control group kept ranks from running */
+    LACKS_OTHERS = 1 << 4,  /* other processes used CPUs */
+    LACKS_STOLEN = 1 << 5,  /* the host of the virtual machine took them away */
+};
+
 /* What ranks had of a node (blame/efficiency.h). */
 struct machine_host {
     const char *name;
@@ -332,6 +349,7 @@ struct machine_host {
     struct machine_crowd *crowds;
     uint32_t n_crowds;
     uint32_t *large_teams, n_large_teams; /* ranks with more busy threads than CPUs */
+    unsigned lacks;                       /* of enum machine_lack, where ranks lacked a CPU (verdict/machine.h) */
 };
 
 /*
@@ -370,6 +388,8 @@ struct machine {
         bool is_most; /* of the time in which it was ready to run but had no CPU */
     } * stops;
     uint32_t n_hosts, n_stops;
+    bool is_stopped; /* those that carry most of it were stopped for most of that time (verdict/machine.h) */
+    enum advice advice;
 };
 
 /* Time inside calls of MPI that is no waiting: messages on their way, and asking for them. */
@@ -379,6 +399,8 @@ struct transfers {
         double ns; /* of all ranks */
     } * places;    /* by falling ns */
     uint32_t n_places;
+    bool have_most; /* ranks lose more to them than by waiting for what the program does */
+    enum advice advice;
 };
 
 /* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI

@@ -10,3 +10,5 @@
 void verdicts_find(struct analysis *analysis);
 /* Of one of its causes; returns what its time called slower has become. */
 enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause);
+/* The machine's row: why CPUs were short, and what to do. */
+void verdict_settle_machine(struct analysis *analysis);

@@ -12,30 +12,32 @@
 
 enum { RANKS_MAX = 64 };
 
-/* As the verdict makes it. */
-static struct cause settled(const struct cause *given)
+/* As the verdict makes it. `analysis`: NULL for one of which nothing is known. */
+static struct cause settled(const struct analysis *analysis, const struct cause *given)
 {
-    const struct analysis analysis = {.efficiency = {.wall_ns = 1e9}};
+    struct step step = {.place = CODE_NONE};
+    struct trace trace = {0};
+    const struct analysis unknown = {.trace = &trace, .steps = &step, .n_steps = 1, .efficiency = {.wall_ns = 1e9}};
     struct cause cause = *given;
-    verdict_settle(&analysis, &cause);
+    verdict_settle(analysis ? analysis : &unknown, &cause);
     return cause;
 }
 
 static const char *told_cause(struct arena *arena, const struct cause *given)
 {
-    const struct cause cause = settled(given);
+    const struct cause cause = settled(NULL, given);
     return explain_cause(arena, &cause);
 }
 
 static const char *told_kind_words(struct arena *arena, const struct cause *given)
 {
-    const struct cause cause = settled(given);
+    const struct cause cause = settled(NULL, given);
     return explain_kind_words(arena, &cause);
 }
 
 static const char *told_next(struct arena *arena, const struct analysis *analysis, const struct cause *given)
 {
-    const struct cause cause = settled(given);
+    const struct cause cause = settled(analysis, given);
     return explain_next(arena, analysis, &cause);
 }
 

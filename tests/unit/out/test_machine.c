@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include "analyze/blame/efficiency.h"
 #include "analyze/out/ending.h"
+#include "analyze/verdict/advice.h"
+#include "analyze/verdict/machine.h"
 #include <string.h>
 
 enum { RANKS = 4 };
@@ -43,19 +45,20 @@ static void expect(struct fixture *f, const char *text, bool is_short)
     struct arena arena = {0};
     const struct label_book book = {.arena = &arena, .analysis = &f->analysis};
     hosts_write(&f->analysis);
+    machine_judge(&f->analysis.machine);
     struct sentences reasons = machine_reasons(&book);
     assert_int_equal(reasons.n, 1);
     if (!strstr(reasons.at[0], text))
         fail_msg("\"%s\" is not in: %s", text, reasons.at[0]);
-    assert_int_equal(machine_is_short(&arena, &f->analysis), is_short);
-    /* What to do is said where that is most of the waiting. */
+    assert_int_equal(machine_is_short(&f->analysis.machine), is_short);
+    /* Advice is given where that is most of the waiting. */
     f->analysis.machine.share = 0.6;
-    const char *next = machine_next(&arena, &f->analysis);
-    assert_int_equal(next != NULL, is_short);
-    if (next)
-        assert_int_equal(strstr(next, "busy thread") != NULL, f->analysis.machine.hosts->n_busy_threads > RANKS);
+    enum advice advice = advice_of_machine(&f->analysis);
+    assert_int_equal(advice != ADVICE_NONE, is_short);
+    if (is_short)
+        assert_int_equal(advice == ADVICE_CPU_FOR_THREADS, f->analysis.machine.hosts->n_busy_threads > RANKS);
     f->analysis.machine.share = 0.4;
-    assert_null(machine_next(&arena, &f->analysis));
+    assert_int_equal(advice_of_machine(&f->analysis), ADVICE_NONE);
     arena_release(&arena);
     arena_release(&f->analysis.arena);
     fixture_make(f);
@@ -112,12 +115,13 @@ static void a_stopped_process_lacks_no_cpu(void **state)
         f.analysis.machine.n_stops = 1;
         f.analysis.machine.share = 0.6;
         hosts_write(&f.analysis);
+        machine_judge(&f.analysis.machine);
         struct sentences reasons = machine_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis});
         assert_int_equal(reasons.n, 1);
         assert_string_equal(reasons.at[0], is_most ? "rank 1 was stopped for 1.00 s, by a signal or with its machine"
                                                    : "on n1: 4 ranks share 2 CPUs");
-        assert_int_equal(machine_is_short(&arena, &f.analysis), !is_most);
-        assert_int_equal(strstr(machine_next(&arena, &f.analysis), "without that stop") != NULL, is_most);
+        assert_int_equal(machine_is_short(&f.analysis.machine), !is_most);
+        assert_int_equal(advice_of_machine(&f.analysis), is_most ? ADVICE_RECORD_WITHOUT_STOP : ADVICE_CPU_FOR_RANKS);
         arena_release(&f.analysis.arena);
     }
     arena_release(&arena);

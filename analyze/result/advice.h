@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The next steps that are advised, one line each: its name, as in the JSON, and when it is given. out/explain.c has the
+ * sentences, verdict/advice.c the decision. */
+#pragma once
+
+#define ADVICE_LIST(X)                                                                                                 \
+    X(NONE, "none")                               /* nothing is known that would help */                               \
+    X(CALL_MPI_MEANWHILE, "call-mpi-meanwhile")   /* ranks wait for the MPI library to go on */                        \
+    X(RECORD_LONGER, "record-longer")             /* recording was off meanwhile */                                    \
+    X(OTHER_PROCESSES, "other-processes")         /* a wait that no record explains */                                 \
+    X(SHORTEN_LOCK, "shorten-lock")               /* done under an exclusive lock of a window */                       \
+    X(DO_AT_ONCE, "do-at-once")                   /* nobody has more of it: serialisation */                           \
+    X(SHARE_EACH_TIME, "share-each-time")         /* the late rank has more of it each time */                         \
+    X(SHARE_IN_TURNS, "share-in-turns")           /* another rank has more of it each time */                          \
+    X(NOTHING, "nothing")                         /* single steps vary as they do on any machine */                    \
+    X(SHARE_OR_OVERLAP, "share-or-overlap")       /* the late ranks alone run it */                                    \
+    X(SHARE_THREADS, "share-threads")             /* one thread has more of it than the others */                      \
+    X(SHORTEN_SECTION, "shorten-section")         /* threads take turns in it */                                       \
+    X(SHARE_LOOP, "share-loop")                   /* counts prove more work in a loop */                               \
+    X(SHARE_WORK, "share-work")                   /* ... elsewhere */                                                  \
+    X(CPU_FOR_EACH, "cpu-for-each")               /* slower, where busy threads share CPUs */                          \
+    X(COMPARE_NODES, "compare-nodes")             /* slower, on one node */                                            \
+    X(COMPARE_CALLS, "compare-calls")             /* slower, inside a library that is not counted */                   \
+    X(MEMORY_ACCESS, "memory-access")             /* slower, otherwise */                                              \
+    X(SYSTEM_CALLS, "system-calls")               /* asleep or in the kernel */                                        \
+    X(MACHINE, "machine")                         /* the machine's row has it */                                       \
+    X(WRITER, "writer")                           /* it waits for shared memory to change */                           \
+    X(DATA_TYPES, "data-types")                   /* time in a call that needs no other rank */                        \
+    X(START_UP, "start-up")                       /* time in which MPI or processes start */                           \
+    X(CPU_BEFORE, "cpu-before")                   /* a transfer, where CPUs were short */                              \
+    X(ASK_LESS, "ask-less")                       /* time in asking whether something has come */                      \
+    X(FEWER_MESSAGES, "fewer-messages")           /* another transfer */                                               \
+    X(COMPARE_GENERATED, "compare-generated")     /* code that is made at run time */                                  \
+    X(COMPARE_SCRIPT, "compare-script")           /* lines of a script */                                              \
+    X(OTHER_PROFILER, "other-profiler")           /* an interpreter whose lines are not known */                       \
+    X(COMPARE_PACKAGE, "compare-package")         /* code of a package */                                              \
+    X(COMPARE_EXTENSION, "compare-extension")     /* code of a script's extension module */                            \
+    X(COMPARE_GIVEN, "compare-given")             /* code of others without a package */                               \
+    X(COUNT, "count")                             /* the program's own code, without counts */                         \
+    X(SEE_STEPS, "see-steps")                     /* more is known than the row says */                                \
+    X(RECORD_WITHOUT_STOP, "record-without-stop") /* the machine: ranks were stopped */                                \
+    X(CPU_FOR_THREADS, "cpu-for-threads")         /* the machine: more busy threads than CPUs */                       \
+    X(CPU_FOR_RANKS, "cpu-for-ranks")             /* the machine: CPUs were short otherwise */
+
+#define ADVICE_ENUM(name, text) ADVICE_##name,
+enum advice { ADVICE_LIST(ADVICE_ENUM) ADVICE_N };
+#undef ADVICE_ENUM
+
+const char *advice_name(enum advice advice);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/verdict/advice.h"
+#include "analyze/constants/constants.h"
+#include "analyze/verdict/machine.h"
+#include "analyze/verdict/sides.h"
+#include <math.h>
+#include <string.h>
+
+enum thread_sharing thread_sharing_of(const struct cause *cause)
+{
+    const struct cause_rank *rank = cause->n_ranks ? &cause->ranks[0] : NULL;
+    if (!rank || rank->n_threads < 2 || rank->threads <= 0)
+        return SHARED_EVENLY;
+    double even = 1. / rank->n_threads;
+    if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
+        return SHARED_UNEVENLY;
+    bool is_alone = rank->threads < MORE_THREADS && rank->n_at_once > 1;
+    return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
+}
+
+static bool is_call_of(const struct analysis *analysis, uint32_t step, enum ww_class class)
+{
+    const struct trace *trace = analysis->trace;
+    const char *call = analysis->steps[step].routine;
+    for (uint32_t i = 0; call && i < trace->n_regions; i++)
+        if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
+            return trace->regions[i].class == class;
+    return false;
+}
+
+enum advice advice_of_transfer(const struct analysis *analysis, uint32_t step)
+{
+    if (is_call_of(analysis, step, WW_LOCAL))
+        return ADVICE_DATA_TYPES;
+    if (is_call_of(analysis, step, WW_INIT) || is_call_of(analysis, step, WW_SPAWN))
+        return ADVICE_START_UP;
+    if (machine_is_short(&analysis->machine))
+        return ADVICE_CPU_BEFORE;
+    return is_call_of(analysis, step, WW_TEST) || is_call_of(analysis, step, WW_IPROBE) ? ADVICE_ASK_LESS
+                                                                                        : ADVICE_FEWER_MESSAGES;
+}
+
+/* Code that is given cannot be built to count; but its data comes from the program, or from the input. */
+static enum advice advice_of_code(const struct analysis *analysis, const struct step *step)
+{
+    const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
+    if (!place)
+        return ADVICE_COUNT;
+    bool is_known = place->module < analysis->trace->n_modules;
+    if (is_known && code_module_is_script(analysis->code, place->module))
+        return ADVICE_COMPARE_SCRIPT;
+    if (code_module_language(analysis->code, place->module))
+        return ADVICE_OTHER_PROFILER;
+    if (code_module_package(analysis->code, place->module))
+        return ADVICE_COMPARE_PACKAGE;
+    if (is_known && code_module_is_extension(analysis->code, place->module))
+        return ADVICE_COMPARE_EXTENSION;
+    return is_known && code_module_is_given(analysis->code, place->module) ? ADVICE_COMPARE_GIVEN : ADVICE_COUNT;
+}
+
+/* Most of what is waited for is that the MPI library goes on, not what the late side computes. */
+static bool is_for_progress(const struct analysis *analysis, const struct cause *cause)
+{
+    double progress_ns = 0;
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        if (analysis->sites[cause->sites[i].site].kind == WAIT_PROGRESS)
+            progress_ns += cause->sites[i].waiting_ns;
+    return progress_ns > cause->waiting_ns / 2;
+}
+
+/* Ranks that are late but never wait keep the run from ending sooner, whenever the library goes on: the others would
+ * wait for them elsewhere. So that helps by no more than the late ranks wait themselves. */
+static bool helps_progress(const struct analysis *analysis, const struct cause *cause)
+{
+    double waiting_ns = INFINITY;
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        waiting_ns = fmin(waiting_ns, analysis->ranks[cause->ranks[i].rank].waiting_ns);
+    return waiting_ns >= cause->if_balanced_ns / 2;
+}
+
+/* The host of all these ranks; NULL when there are several, or it is not known. */
+static const char *common_host(const struct trace *trace, const struct cause_rank *ranks, uint32_t n)
+{
+    const char *host = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct trace_location *location = trace_main_thread(trace, ranks[i].rank);
+        if (!location || !location->host || (host && strcmp(host, location->host)))
+            return NULL;
+        host = location->host;
+    }
+    return host;
+}
+
+/* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
+static enum advice advice_of_slower(const struct analysis *analysis, const struct cause *cause)
+{
+    if (machine_has_more_threads(&analysis->machine))
+        return ADVICE_CPU_FOR_EACH;
+    const char *late = common_host(analysis->trace, cause->ranks, cause->n_late);
+    const char *others = common_host(analysis->trace, cause->others, cause->n_others);
+    if (late && cause->n_others && (!others || strcmp(late, others)))
+        return ADVICE_COMPARE_NODES;
+    return cause->library ? ADVICE_COMPARE_CALLS : ADVICE_MEMORY_ACCESS;
+}
+
+/* Where late ranks do more of it, or for longer: how that may be shared out otherwise; ADVICE_NONE where nothing tells.
+ */
+static enum advice advice_of_sharing(const struct cause *cause)
+{
+    switch (cause->balance) {
+    case BALANCE_SERIAL:
+        return ADVICE_DO_AT_ONCE;
+    case BALANCE_EACH_TIME:
+        return cause->n_others || cause->n_ranks > cause->n_late ? ADVICE_SHARE_EACH_TIME : ADVICE_SHARE_IN_TURNS;
+    case BALANCE_VARYING:
+        return ADVICE_NOTHING;
+    case BALANCE_UNEVEN:
+        break;
+    }
+    if (cause->is_alone)
+        return ADVICE_SHARE_OR_OVERLAP;
+    return cause->sharing == SHARED_UNEVENLY   ? ADVICE_SHARE_THREADS
+           : cause->sharing == SHARED_BY_TURNS ? ADVICE_SHORTEN_SECTION
+                                               : ADVICE_NONE;
+}
+
+static enum advice advice_of_kind(const struct analysis *analysis, const struct cause *cause)
+{
+    const struct step *step = &analysis->steps[cause->step];
+    switch (cause->kind) {
+    case KIND_MORE_WORK:
+        return step->is_loop ? ADVICE_SHARE_LOOP : ADVICE_SHARE_WORK;
+    case KIND_SLOWER:
+        return advice_of_slower(analysis, cause);
+    case KIND_BLOCKED:
+        return ADVICE_SYSTEM_CALLS;
+    case KIND_DESCHEDULED:
+        return ADVICE_MACHINE;
+    case KIND_TRANSFER:
+        return cause->is_spinning ? ADVICE_WRITER : advice_of_transfer(analysis, cause->step);
+    default:
+        if (cause->is_generated)
+            return ADVICE_COMPARE_GENERATED;
+        return step->place != CODE_NONE && !analysis->trace->is_counted ? advice_of_code(analysis, step)
+                                                                        : ADVICE_SEE_STEPS;
+    }
+}
+
+enum advice advice_of(const struct analysis *analysis, const struct cause *cause)
+{
+    bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
+    bool is_program = says_more || cause->kind == KIND_SLOWER;
+    if (is_program && is_for_progress(analysis, cause) && helps_progress(analysis, cause))
+        return ADVICE_CALL_MPI_MEANWHILE;
+    if (cause->is_unrecorded)
+        return ADVICE_RECORD_LONGER;
+    if (cause->is_unexplained)
+        return ADVICE_OTHER_PROCESSES;
+    if (is_program && 2 * cause->serial_share > 1)
+        return ADVICE_SHORTEN_LOCK;
+    enum advice sharing = says_more ? advice_of_sharing(cause) : ADVICE_NONE;
+    return sharing ? sharing : advice_of_kind(analysis, cause);
+}
+
+enum advice advice_of_machine(const struct analysis *analysis)
+{
+    const struct machine *machine = &analysis->machine;
+    bool has_teams = false;
+    for (uint32_t i = 0; i < machine->n_hosts; i++)
+        has_teams |= machine->hosts[i].n_busy_threads > machine->hosts[i].n_ranks;
+    if (machine->share < 0.5)
+        return ADVICE_NONE;
+    if (machine->is_stopped)
+        return ADVICE_RECORD_WITHOUT_STOP;
+    if (!machine_is_short(machine))
+        return ADVICE_NONE;
+    return has_teams ? ADVICE_CPU_FOR_THREADS : ADVICE_CPU_FOR_RANKS;
+}
