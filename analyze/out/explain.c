@@ -24,67 +24,10 @@ static const char *verb(const struct crowd *crowd, const char *one, const char *
     return crowd->n == 1 ? one : many;
 }
 
-enum measure { TIME, EXECUTIONS, INSTRUCTIONS, COST };
-
-/* How many times as much of something each late rank has as the others on average: the least and the most of them. */
-struct factor_range {
-    const struct crowd *late;
-    enum measure measure;
-    double others;
-    bool is_known;          /* of both */
-    double low, mean, high; /* else 1 */
-};
-
-static double measure_of(const struct doing *doing, enum measure measure)
-{
-    const double values[] = {
-        [TIME] = doing->time_ns,
-        [EXECUTIONS] = doing->executions,
-        [INSTRUCTIONS] = doing->instructions,
-        [COST] = doing->cost_ns,
-    };
-    return values[measure];
-}
-
-static double most_of(const struct crowd *crowd, enum measure measure)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < crowd->n; i++)
-        most = fmax(most, measure_of(&crowd->each[i], measure));
-    return most;
-}
-
-static bool is_alike(const struct crowd *crowd, enum measure measure)
-{
-    double most = most_of(crowd, measure);
-    for (uint32_t i = 0; i < crowd->n; i++)
-        if (measure_of(&crowd->each[i], measure) * TIMES_ALIKE < most)
-            return false;
-    return true;
-}
-
 /* Those with whom the late ones are compared: what is said of them in this holds for each, or "on average". */
-static const char *compared(struct arena *arena, const struct crowd *others, enum measure measure)
+static const char *compared(struct arena *arena, const struct crowd *others, bool is_average)
 {
-    return arena_printf(arena, "%s%s", others->names, is_alike(others, measure) ? "" : " on average");
-}
-
-/* NAN where a rank has nothing of it; 1 where it is not known of all. */
-static double factor_of_one(const struct factor_range *range, const struct doing *late)
-{
-    return range->is_known ? measure_of(late, range->measure) / range->others : 1;
-}
-
-static struct factor_range factor_range_of(const struct crowd *late, const struct crowd *others, enum measure measure)
-{
-    struct factor_range range = {.late = late, .measure = measure, .others = measure_of(&others->mean, measure)};
-    range.is_known = measure_of(&late->mean, measure) > 0 && range.others > 0;
-    range.low = range.high = range.mean = factor_of_one(&range, &late->mean);
-    for (uint32_t i = 0; i < late->n; i++) {
-        range.low = fmin(range.low, factor_of_one(&range, &late->each[i]));
-        range.high = fmax(range.high, factor_of_one(&range, &late->each[i]));
-    }
-    return range;
+    return arena_printf(arena, "%s%s", others->names, is_average ? " on average" : "");
 }
 
 static const char *digits_of(struct arena *arena, double ratio)
@@ -117,33 +60,21 @@ static const char *from_to(struct arena *arena, double low, double high)
 
 /* Of ranks that are alike one ratio, "4.0 x"; of a few that are not, that of each, "1.00 x and 4.5 x", in the order in
  * which they are named; of many "1.9 to 2.1 x". */
-static const char *factors(struct arena *arena, const struct factor_range *range)
+static const char *factors(struct arena *arena, const struct factor *of, const struct crowd *late, enum measure measure)
 {
     enum { FEW = 3 };
-    const struct crowd *late = range->late;
     const char *text = "";
-    if (is_one_factor(arena, range->low, range->high))
-        return factor(arena, range->mean);
+    if (is_one_factor(arena, of->least, of->most))
+        return factor(arena, of->mean);
     if (late->n > FEW)
-        return from_to(arena, range->low, range->high);
+        return from_to(arena, of->least, of->most);
     for (uint32_t i = 0; i < late->n; i++)
         text = arena_printf(arena, "%s%s%s", text,
                             i == 0            ? ""
                             : i + 1 < late->n ? ", "
                                               : " and ",
-                            factor(arena, factor_of_one(range, &late->each[i])));
+                            factor(arena, doing_measure(&late->each[i], measure) / of->unit));
     return text;
-}
-
-static bool is_within(const struct factor_range *range, double low, double high)
-{
-    return range->low > low && range->high < high;
-}
-
-/* The logarithm of the factor by which a ratio may be off. */
-static double doubt_of(struct ratio ratio)
-{
-    return ratio.low > 0 ? log(ratio.high / ratio.low) / 2 : INFINITY;
 }
 
 static const char *give_or_take(struct arena *arena, double doubt)
@@ -151,93 +82,58 @@ static const char *give_or_take(struct arena *arena, double doubt)
     return doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
 }
 
-/* Times are those of the cause: where the code that names it enters more, on either side, they are not all that ranks
- * spend there. */
-static const char *in_it(const struct crowd *late, const struct crowd *others)
+static const char *explain_time(struct arena *arena, const struct reason *reason, const struct crowd *late,
+                                const struct crowd *others)
 {
-    double entered_ns = fmax(late->mean.entered_ns, others->mean.entered_ns);
-    return entered_ns > (NOTABLY_LONGER - 1) * late->mean.time_ns ? "in it itself" : "in it";
-}
-
-/* Of ranks that are late although they spend no more time in it than the others. */
-static const char *explain_no_longer(struct arena *arena, const struct crowd *late, const struct crowd *others)
-{
-    struct factor_range range = factor_range_of(late, others, TIME);
     const char *who = late->names, *spend = verb(late, "spends", "spend");
-    const char *whom = compared(arena, others, TIME);
-    bool is_same = range.is_known && range.low * NOTABLY_LONGER > 1;
-    return arena_printf(arena, "%s %s %s %s %s %s, but later", who, spend,
-                        is_same ? "the same total time" : "no more time", in_it(late, others), is_same ? "as" : "than",
-                        whom);
-}
-
-static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
-{
-    const char *who = late->names, *spend = verb(late, "spends", "spend"), *in = in_it(late, others);
-    const char *few = ", as far as few samples tell";
-    if (!others->n)
-        return arena_printf(arena, "%s %s %s %s%s; single steps vary", who, spend,
-                            amount_duration(late->mean.time_ns).text, in, verb(late, "", " on average"));
-    if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
-        return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend,
-                            amount_duration(late->mean.time_ns).text, in, verb(late, "", " on average"), others->names,
-                            ratio_exceeds(sides_times(&late->mean, &others->mean), 1) ? "" : few);
-    struct factor_range longer = factor_range_of(late, others, TIME);
-    if (!sides_is_longer(&late->mean, &others->mean))
-        return explain_no_longer(arena, late, others);
-    const char *whom = compared(arena, others, TIME);
-    struct ratio times = sides_times(&late->mean, &others->mean);
-    double doubt = doubt_of(times), least = times.low;
-    if (doubt > VAGUE_DOUBT && least > 1)
-        return arena_printf(arena, "%s %s at least %s as long %s as %s", who, spend, factor(arena, least), in, whom);
-    return arena_printf(arena, "%s %s %s as long %s as %s%s", who, spend, factors(arena, &longer), in, whom,
-                        doubt > VAGUE_DOUBT ? few : give_or_take(arena, doubt));
-}
-
-/* Instructions are about what they are: the length of the machine code tells them. */
-static bool is_same_code(const struct factor_range *instructions)
-{
-    return is_within(instructions, 1 / SAME_CODE, SAME_CODE);
-}
-
-/* "each time at 3.5 x the cost", as far as that is known. `beside`: of this the other part has been told. */
-static const char *explain_cost(struct arena *arena, const struct crowd *late, const struct crowd *others,
-                                double beside, const char *each)
-{
-    struct factor_range cost = factor_range_of(late, others, COST);
-    double doubt = doubt_of(sides_costs(&late->mean, &others->mean));
-    bool is_told = false;
-    for (uint32_t i = 0; i < late->n; i++) {
-        /* By more than its error, and by more than people care about. */
-        double ratio = factor_of_one(&cost, &late->each[i]) / beside;
-        is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(sides_costs(&late->each[i], &others->mean)));
+    const char *in = reason->is_itself ? "in it itself" : "in it";
+    const char *whom = others->n ? compared(arena, others, reason->is_average) : "";
+    const char *few = reason->is_few ? ", as far as few samples tell" : "";
+    const char *long_ = amount_duration(late->mean.time_ns).text, *each = verb(late, "", " on average");
+    switch (reason->kind) {
+    case REASON_TIME_VARIES:
+        return arena_printf(arena, "%s %s %s %s%s; single steps vary", who, spend, long_, in, each);
+    case REASON_TIME_ALONE:
+        return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend, long_, in, each, others->names,
+                            few);
+    case REASON_AS_LONG:
+        return arena_printf(arena, "%s %s the same total time %s as %s, but later", who, spend, in, whom);
+    case REASON_NO_LONGER:
+        return arena_printf(arena, "%s %s no more time %s than %s, but later", who, spend, in, whom);
+    case REASON_LONGER_AT_LEAST:
+        return arena_printf(arena, "%s %s at least %s as long %s as %s", who, spend,
+                            factor(arena, reason->times.at_least), in, whom);
+    default:
+        return arena_printf(arena, "%s %s %s as long %s as %s%s", who, spend,
+                            factors(arena, &reason->times, late, MEASURE_TIME), in, whom,
+                            reason->is_few ? few : give_or_take(arena, reason->times.doubt));
     }
-    cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
-    double least = cost.mean * exp(-doubt);
-    bool is_vague = doubt > VAGUE_DOUBT, is_dearer = is_told && cost.mean > 1;
-    if (is_vague && (!is_told || (is_dearer && least < NOTABLY_LONGER)))
-        return arena_printf(arena, "%s at a cost that is not known well enough to compare", each);
-    if (!is_told)
-        return NULL;
-    if (is_vague && is_dearer)
-        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, least));
-    return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give_or_take(arena, doubt));
 }
 
-/* What one execution takes there, compared with the others: instructions first, since they are work, then the rest.
- * `is_slower_then`: ranks are slower at times when others wait, and not in all. */
-static const char *explain_each(struct arena *arena, const struct cause *cause, const struct crowd *late,
-                                const struct crowd *others, bool *is_slower_then)
+/* "each time at 3.5 x the cost", as far as that is known; NULL where it is the same. */
+static const char *explain_cost(struct arena *arena, const struct reason *reason, const struct crowd *late)
 {
-    struct factor_range instructions = factor_range_of(late, others, INSTRUCTIONS);
-    bool has_same_code = is_same_code(&instructions);
-    const char *dearer = explain_cost(arena, late, others, has_same_code ? 1 : instructions.mean,
-                                      has_same_code ? "each time" : ", each");
-    *is_slower_then = cause->balance == BALANCE_EACH_TIME && has_same_code && !dearer &&
-                      cause->kind_ns[KIND_MORE_TIME] >= WORTH_SAYING * cause->waiting_ns;
-    if (!has_same_code)
-        return arena_printf(arena, "each time with %s the instructions%s", factors(arena, &instructions),
-                            dearer ? dearer : "");
+    const char *each = reason->has_same_code ? "each time" : ", each";
+    switch (reason->cost_told) {
+    case COST_TOLD_UNKNOWN:
+        return arena_printf(arena, "%s at a cost that is not known well enough to compare", each);
+    case COST_TOLD_AT_LEAST:
+        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, reason->cost.at_least));
+    case COST_TOLD_FACTOR:
+        return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &reason->cost, late, MEASURE_COST),
+                            give_or_take(arena, reason->cost.doubt));
+    default:
+        return NULL;
+    }
+}
+
+/* What one execution takes there, compared with the others. */
+static const char *explain_each(struct arena *arena, const struct reason *reason, const struct crowd *late)
+{
+    const char *dearer = explain_cost(arena, reason, late);
+    if (!reason->has_same_code)
+        return arena_printf(arena, "each time with %s the instructions%s",
+                            factors(arena, &reason->code, late, MEASURE_INSTRUCTIONS), dearer ? dearer : "");
     return dearer ? dearer : "at the same cost each time";
 }
 
@@ -248,93 +144,79 @@ static const char *times_of(struct arena *arena, double executions)
     return n == 1 ? "once" : arena_printf(arena, "%s times", amount_count(n).text);
 }
 
-/* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
-static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
+/* "only rank 1 runs it 31,996 times" */
+static const char *explain_only(struct arena *arena, const struct crowd *late, const struct crowd *others)
+{
+    const char *who = late->names, *run = verb(late, "runs", "run");
+    bool is_exact = crowd_most(late, MEASURE_EXECUTIONS) <= late->mean.executions;
+    const char *each = verb(late, "", is_exact ? " each" : " each on average");
+    const char *often = arena_printf(arena, "%s%s", times_of(arena, late->mean.executions), each);
+    return others->mean.executions > 0
+               ? arena_printf(arena, "%s %s it %s, %s next to never", who, run, often, others->names)
+               : arena_printf(arena, "only %s %s it, %s", who, run, often);
+}
+
+/* From executions: how many more, and what each costs. */
+static const char *explain_work(struct arena *arena, const struct reason *reason, const struct crowd *late,
                                 const struct crowd *others)
 {
-    if (!others->n && balance_is_as_often(late, others))
-        return arena_printf(arena, "%s run it one after the other; the rest wait", late->names);
-    if (!(late->mean.executions > 0) || !others->n)
-        return NULL;
-    const char *who = late->names, *whom = others->names;
-    const char *run = verb(late, "runs", "run");
-    if (most_of(others, EXECUTIONS) * FACTOR_KNOWN < late->mean.executions) {
-        bool is_exact = most_of(late, EXECUTIONS) <= late->mean.executions;
-        const char *each = verb(late, "", is_exact ? " each" : " each on average");
-        const char *often = arena_printf(arena, "%s%s", times_of(arena, late->mean.executions), each);
-        return others->mean.executions > 0 ? arena_printf(arena, "%s %s it %s, %s next to never", who, run, often, whom)
-                                           : arena_printf(arena, "only %s %s it, %s", who, run, often);
-    }
-    whom = compared(arena, others, cause->kind == KIND_SLOWER && is_alike(others, EXECUTIONS) ? COST : EXECUTIONS);
-    struct factor_range more = factor_range_of(late, others, EXECUTIONS);
-    const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
-    /* Ranks that run it as often over the whole run may still do so at other times. */
-    bool is_late =
-        cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && balance_is_as_often(late, others);
-    if (is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN))
-        times = is_late ? "as often in all as" : "as often as";
-    if (balance_is_less(late, others))
-        return arena_printf(arena, "%s %s it %s %s in all, but later", who, run, times, whom);
     static const char *const when[2][2] = {{"", " in all, slower when others wait"},
                                            {", but at other times: others wait meanwhile",
                                             " in all, but at other times, and slower then: others wait meanwhile"}};
-    bool is_slower_then;
-    const char *each = explain_each(arena, cause, late, others, &is_slower_then);
-    return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, each, when[is_late][is_slower_then]);
+    const char *who = late->names, *run = verb(late, "runs", "run");
+    const char *whom = compared(arena, others, reason->is_average);
+    const char *times = reason->is_as_often ? reason->is_at_other_times ? "as often in all as" : "as often as"
+                                            : arena_printf(arena, "%s as often as",
+                                                           factors(arena, &reason->often, late, MEASURE_EXECUTIONS));
+    if (reason->kind == REASON_LESS_BUT_LATER)
+        return arena_printf(arena, "%s %s it %s %s in all, but later", who, run, times, whom);
+    return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, explain_each(arena, reason, late),
+                        when[reason->is_at_other_times][reason->is_slower_then]);
 }
 
-/* Nobody has more of it, and what single steps take differs as it does on any machine. */
-static const char *explain_varying(struct arena *arena, const struct crowd *late, const struct crowd *others)
+static const char *explain_reason(struct arena *arena, const struct reason *reason, const struct crowd *late,
+                                  const struct crowd *others)
 {
-    bool is_counted = balance_is_as_often(late, others);
-    const char *as = others->n ? arena_printf(arena, " as %s", others->names) : "";
-    if (is_counted)
-        return arena_printf(arena, "%s %s it as often%s, at the same cost each time; single steps vary", late->names,
-                            verb(late, "runs", "run"), others->n ? as : " each");
-    return arena_printf(arena, "%s %s %s in it over the run%s; single steps vary", late->names,
-                        verb(late, "spends", "spend"), others->n ? "as long" : "equally long", as);
-}
-
-/* Computing: from executions where they are known, else from time. */
-static const char *explain_computing(struct arena *arena, const struct cause *cause, const struct crowd *late,
-                                     const struct crowd *others)
-{
-    if (cause->balance == BALANCE_VARYING)
-        return explain_varying(arena, late, others);
-    const char *work = explain_work(arena, cause, late, others);
-    return work ? work : explain_time(arena, late, others);
+    const char *who = late->names;
+    switch (reason->kind) {
+    case REASON_UNRECORDED:
+        return arena_printf(arena, "others wait when recording is on again, and %s %s not there yet", who,
+                            verb(late, "is", "are"));
+    case REASON_UNEXPLAINED:
+        return arena_printf(arena, "%s %s there as well when others wait, and no record tells for whom", who,
+                            verb(late, "waits", "wait"));
+    case REASON_NO_CPU:
+        return arena_printf(arena, "%s %s ready to run there but had no CPU", who, verb(late, "was", "were"));
+    case REASON_IN_TURN:
+        return arena_printf(arena, "%s run it one after the other; the rest wait", who);
+    case REASON_ONLY:
+        return explain_only(arena, late, others);
+    case REASON_LESS_BUT_LATER:
+    case REASON_WORK:
+        return explain_work(arena, reason, late, others);
+    case REASON_STEPS_VARY_COUNTED:
+        return arena_printf(arena, "%s %s it as often%s%s, at the same cost each time; single steps vary", who,
+                            verb(late, "runs", "run"), others->n ? " as " : " each", others->n ? others->names : "");
+    case REASON_STEPS_VARY:
+        return arena_printf(arena, "%s %s %s in it over the run%s%s; single steps vary", who,
+                            verb(late, "spends", "spend"), others->n ? "as long" : "equally long",
+                            others->n ? " as " : "", others->n ? others->names : "");
+    default:
+        return explain_time(arena, reason, late, others);
+    }
 }
 
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
-    if (cause->is_unrecorded)
-        return arena_printf(arena, "others wait when recording is on again, and %s %s not there yet", late->names,
-                            verb(late, "is", "are"));
-    if (cause->is_unexplained)
-        return arena_printf(arena, "%s %s there as well when others wait, and no record tells for whom", late->names,
-                            verb(late, "waits", "wait"));
-    switch (cause->kind) {
-    case KIND_MORE_WORK:
-    case KIND_SLOWER:
-        return explain_computing(arena, cause, late, others);
-    case KIND_DESCHEDULED: {
-        const char *was = verb(late, "was", "were");
-        double computing_ns =
-            cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
-        if (computing_ns < WORTH_SAYING * cause->waiting_ns)
-            return arena_printf(arena, "%s %s ready to run there but had no CPU", late->names, was);
-        return arena_printf(arena, "%s, and %s ready to run but had no CPU",
-                            explain_computing(arena, cause, late, others), was);
-    }
-    case KIND_BLOCKED:
-        return arena_printf(arena, "%s; its time is mostly asleep or in the kernel", explain_time(arena, late, others));
-    case KIND_TRANSFER:
-        return arena_printf(arena, "%s, moving data", explain_time(arena, late, others));
-    default:
-        return cause->balance == BALANCE_UNEVEN ? explain_time(arena, late, others)
-                                                : explain_computing(arena, cause, late, others);
-    }
+    const char *text = explain_reason(arena, &cause->reason, late, others);
+    const char *what = cause->kind == KIND_BLOCKED    ? "; its time is mostly asleep or in the kernel"
+                       : cause->kind == KIND_TRANSFER ? ", moving data"
+                                                      : "";
+    if (cause->reason.lacks_cpu)
+        return arena_printf(arena, "%s, and %s ready to run but had no CPU", text, verb(late, "was", "were"));
+    bool is_of_wait = cause->is_unrecorded || cause->is_unexplained;
+    return arena_printf(arena, "%s%s", text, is_of_wait ? "" : what);
 }
 
 /* "1.2 GB", "1.2 GB each", "nothing" */
@@ -367,17 +249,13 @@ static const char *explain_space(struct arena *arena, const struct crowd *late, 
     return explain_amounts(arena, late, late->mean.bytes, others, others->mean.bytes, words);
 }
 
-/* How many threads share it at a time, where the two sides differ in that; NULL where it is not known of both. */
-static const char *explain_threads(struct arena *arena, const struct crowd *late, const struct crowd *others)
+/* How many threads share it at a time, where the two sides differ in that. */
+static const char *explain_threads(struct arena *arena, const struct cause *cause, const struct crowd *others)
 {
-    if (!(late->mean.thread_ns > 0 && others->mean.thread_ns > 0))
+    if (!(cause->late_threads > 0))
         return NULL;
-    double n_late = late->mean.thread_ns / late->mean.computing_ns,
-           n_others = others->mean.thread_ns / others->mean.computing_ns;
-    bool is_shared = n_late > MORE_THREADS || n_others > MORE_THREADS;
-    if (!is_shared || (n_late > n_others / MORE_THREADS && n_late < n_others * MORE_THREADS))
-        return NULL;
-    return arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others, others->names);
+    return arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", cause->late_threads,
+                        cause->other_threads, others->names);
 }
 
 /* Its files, and how much of them the two sides read and write there. */
@@ -427,9 +305,8 @@ static const char *factor_of_each(struct arena *arena, double least, double mean
 /* More iterations in all are more entries, more iterations each time, or both. */
 static const char *explain_trips(struct arena *arena, const struct parting *parting, const char *times)
 {
-    bool is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
     const char *entered = factor_of_each(arena, parting->entered_least, parting->entered, parting->entered_most, 1);
-    if (parting->is_itself && is_as_often)
+    if (parting->is_itself && parting->is_as_often)
         return arena_printf(arena, "%s as many iterations each time it is entered", times);
     if (parting->is_itself)
         return arena_printf(arena, "it is entered %s as often, for %s as many iterations each time", entered, times);
@@ -498,10 +375,10 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     const char *clauses[] = {
         explain_kind(arena, cause, &sides.longer, others),
         cause->n_partings ? explain_first_parting(arena, cause, others->n ? others->names : "those who wait") : NULL,
-        sides.no_longer.n ? explain_no_longer(arena, &sides.no_longer, others) : NULL,
+        sides.no_longer.n ? explain_time(arena, &cause->no_longer, &sides.no_longer, others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, late, others),
-        explain_threads(arena, late, others),
+        explain_threads(arena, cause, others),
         explain_sharing(arena, cause),
         cause->library ? arena_printf(arena, "most of it inside %s%s", library_name(arena, cause->library),
                                       cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "")
@@ -573,10 +450,7 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
 
 const char *explain_instead(const struct label_book *book, const struct cause *cause)
 {
-    const struct sides sides = sides_named(book->arena, cause);
-    /* The two ends of a message are in different calls as a matter of course. */
-    bool is_told = cause->instead_share >= INSTEAD_SHARE && cause->kind != KIND_TRANSFER;
-    if (!is_told || !sides.others.n || most_of(&sides.others, TIME) >= NEGLIGIBLE_SHARE * sides.late.mean.time_ns)
+    if (!cause->has_instead)
         return NULL;
     const char *nearly = cause->instead_share < NEARLY_ALL_SHARE ? amount_share(cause->instead_share).text : "nearly";
     return arena_printf(book->arena, "those who wait are %s as long %s meanwhile", nearly,

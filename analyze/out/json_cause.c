@@ -357,6 +357,23 @@ static json_t *json_instead(struct json *json, const struct cause *cause)
     return instead;
 }
 
+/* null where the reason does not speak of it. */
+static json_t *json_factor(const struct factor *factor)
+{
+    if (!factor->is_known)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o}", "least", json_ratio(factor->least), "mean", json_ratio(factor->mean),
+                     "most", json_ratio(factor->most), "doubt", json_ratio(factor->doubt));
+}
+
+static json_t *json_reason(const struct reason *reason)
+{
+    bool tells_cost = reason->cost_told == COST_TOLD_FACTOR || reason->cost_told == COST_TOLD_AT_LEAST;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", reason_name(reason->kind), "times",
+                     json_factor(&reason->times), "executions", json_factor(&reason->often), "instructions",
+                     json_factor(&reason->code), "cost", tells_cost ? json_factor(&reason->cost) : json_null());
+}
+
 static json_t *json_when_by_rank(const struct cause *cause)
 {
     json_t *ranks = json_array();
@@ -394,6 +411,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
+    json_object_set_new(object, "reason", json_reason(&cause->reason));
     json_object_set_new(object, "instead", json_instead(json, cause));
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
@@ -420,7 +438,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     return object;
 }
 
-static const char *reason_name(enum partition_reason reason)
+static const char *partition_reason_name(enum partition_reason reason)
 {
     static const char *const names[] = {
         [PARTITION_DATA] = "data", [PARTITION_SLOWER] = "slower", [PARTITION_EITHER] = "either"};
@@ -439,7 +457,7 @@ json_t *json_partition(struct json *json, uint32_t number)
                        json_rank_numbers(whole->ranks, whole->n_late), "waiting_ns", json_ns(whole->waiting_ns),
                        "share", whole->share, "factor", partition->factor, "places", (int)partition->n_causes, "causes",
                        causes, "if_balanced_ns", json_ns(whole->if_balanced_ns), "if_balanced_least_ns",
-                       json_ns(whole->if_balanced_least_ns), "reason", reason_name(partition->reason));
+                       json_ns(whole->if_balanced_least_ns), "reason", partition_reason_name(partition->reason));
     json_object_set_new(object, "name", json_text(headline_partition(&json->scratch, partition)));
     json_object_set_new(object, "times", json_text(headline_times(&json->scratch, partition)));
     json_object_set_new(object, "next", json_text(headline_next(partition)));

@@ -35,6 +35,14 @@ const char *advice_name(enum advice advice)
     return names[advice];
 }
 
+const char *reason_name(enum reason_kind kind)
+{
+#define REASON_NAME(name, text) [REASON_##name] = text,
+    static const char *const names[] = {REASON_LIST(REASON_NAME)};
+#undef REASON_NAME
+    return names[kind];
+}
+
 const char *cause_kind_name(enum cause_kind kind)
 {
     static const char *const names[KIND_N] = {"more-work", "slower", "descheduled", "blocked", "transfer", "more-time"};

@@ -8,6 +8,7 @@
 #include "analyze/code/code.h"
 #include "analyze/result/advice.h"
 #include "analyze/result/ratio.h"
+#include "analyze/result/reason.h"
 #include "analyze/steps/steps.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
@@ -171,6 +172,7 @@ struct parting {
     enum parting_kind kind;
     bool is_itself;                 /* trips: of the cause's own loop; recursion: of its own routine */
     bool is_around;                 /* trips: of a loop around the cause's own, in its routine */
+    bool is_as_often;               /* trips: the late side enters the loop as often as the others (verdict) */
     const char *routine;            /* in which it is decided, as in the source */
     const char *file;               /* NULL = not known, nor are lines */
     uint32_t line_first, line_last; /* of the loop, the condition or the routine's head */
@@ -241,6 +243,7 @@ struct cause {
     uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
     double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
+    bool has_instead;      /* those who wait hardly come to the cause: they were in `instead` meanwhile */
     bool is_alone;         /* its late ranks alone run it, as far as is known */
     bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
     bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
@@ -264,6 +267,9 @@ struct cause {
     double when_n[WHEN_PARTS];  /* its instances at the call at which most of it is felt */
     struct acting acts;
     enum balance balance;
+    struct reason reason;               /* why its late ranks are late, those who are longer in it if some are */
+    struct reason no_longer;            /* why late ranks that are not longer in it are; where there are both */
+    double late_threads, other_threads; /* that share it at a time, where the two sides differ in that; 0 = not told */
     enum thread_sharing sharing;
     enum advice advice;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */

@@ -4,6 +4,25 @@
 #include <math.h>
 #include <stdlib.h>
 
+double doing_measure(const struct doing *doing, enum measure measure)
+{
+    const double values[] = {
+        [MEASURE_TIME] = doing->time_ns,
+        [MEASURE_EXECUTIONS] = doing->executions,
+        [MEASURE_INSTRUCTIONS] = doing->instructions,
+        [MEASURE_COST] = doing->cost_ns,
+    };
+    return values[measure];
+}
+
+double crowd_most(const struct crowd *crowd, enum measure measure)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < crowd->n; i++)
+        most = fmax(most, doing_measure(&crowd->each[i], measure));
+    return most;
+}
+
 static void set_each_time(struct doing *doing, double instructions)
 {
     doing->instructions = doing->executions > 0 ? instructions / doing->executions : NAN;

@@ -27,6 +27,10 @@ struct crowd {
     struct doing mean;
 };
 
+enum measure { MEASURE_TIME, MEASURE_EXECUTIONS, MEASURE_INSTRUCTIONS, MEASURE_COST };
+double doing_measure(const struct doing *doing, enum measure measure);
+double crowd_most(const struct crowd *crowd, enum measure measure);
+
 /* Of the late ranks some may spend no longer in it than the others do on average: they are in it while others already
  * wait. */
 struct sides {

@@ -4,7 +4,33 @@
 #include "analyze/verdict/advice.h"
 #include "analyze/verdict/balance.h"
 #include "analyze/verdict/machine.h"
+#include "analyze/verdict/reason.h"
 #include "analyze/verdict/when.h"
+
+/* The two ends of a message are in different calls as a matter of course. */
+static bool has_instead(const struct cause *cause, const struct sides *sides)
+{
+    return cause->instead_share >= INSTEAD_SHARE && cause->kind != KIND_TRANSFER && sides->others.n &&
+           crowd_most(&sides->others, MEASURE_TIME) < NEGLIGIBLE_SHARE * sides->late.mean.time_ns;
+}
+
+/* How many threads share it at a time, where that is known of both sides. */
+static void settle_threads(struct cause *cause, const struct sides *sides)
+{
+    const struct doing *late = &sides->late.mean, *others = &sides->others.mean;
+    double n_late = late->thread_ns / late->computing_ns, n_others = others->thread_ns / others->computing_ns;
+    bool is_known = late->thread_ns > 0 && others->thread_ns > 0;
+    bool is_shared = n_late > MORE_THREADS || n_others > MORE_THREADS;
+    bool is_alike = n_late > n_others / MORE_THREADS && n_late < n_others * MORE_THREADS;
+    bool is_told = is_known && is_shared && !is_alike;
+    cause->late_threads = is_told ? n_late : 0;
+    cause->other_threads = is_told ? n_others : 0;
+}
+
+void verdict_settle_parting(struct parting *parting)
+{
+    parting->is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
+}
 
 enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause)
 {
@@ -12,6 +38,12 @@ enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *ca
     struct sides sides = sides_of(&scratch, cause);
     cause->balance = balance_of(cause, &sides);
     enum cause_kind slower = balance_settle_kind(cause, &sides);
+    cause->reason = reason_of(cause, &sides);
+    cause->no_longer = reason_of_no_longer(&sides.no_longer, &sides.others);
+    settle_threads(cause, &sides);
+    cause->has_instead = has_instead(cause, &sides);
+    for (uint32_t i = 0; i < cause->n_partings; i++)
+        verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
     cause->sharing = thread_sharing_of(cause);
     cause->advice = advice_of(analysis, cause);

@@ -12,3 +12,5 @@ void verdicts_find(struct analysis *analysis);
 enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause);
 /* The machine's row: why CPUs were short, and what to do. */
 void verdict_settle_machine(struct analysis *analysis);
+/* Of one of a cause's decisions. */
+void verdict_settle_parting(struct parting *parting);

@@ -41,6 +41,12 @@ static const char *told_next(struct arena *arena, const struct analysis *analysi
     return explain_next(arena, analysis, &cause);
 }
 
+static const char *told_instead(const struct label_book *book, const struct cause *given)
+{
+    const struct cause cause = settled(NULL, given);
+    return explain_instead(book, &cause);
+}
+
 /* Those that carry the blame first. */
 static void expect_text(const struct cause_rank *ranks, uint32_t n_late, uint32_t n, enum cause_kind kind,
                         const char *expected)
@@ -543,6 +549,7 @@ static void partings_are_told(void **state)
         struct parting parting = cases[i].parting;
         parting.late_least = parting.late_most = parting.late;
         parting.entered_least = parting.entered_most = parting.entered;
+        verdict_settle_parting(&parting);
         assert_string_equal(explain_parting(&arena, &parting, "rank 0"), cases[i].text);
         arena_release(&arena);
     }
@@ -618,7 +625,9 @@ static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena = {0};
-        assert_string_equal(explain_parting(&arena, &cases[i].parting, "rank 0"), cases[i].text);
+        struct parting parting = cases[i].parting;
+        verdict_settle_parting(&parting);
+        assert_string_equal(explain_parting(&arena, &parting, "rank 0"), cases[i].text);
         arena_release(&arena);
     }
 }
@@ -651,19 +660,19 @@ static void what_others_do_instead_is_told(void **state)
     struct cause cause = {.ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other, .n_others = 1};
     cause.kind = KIND_MORE_TIME;
     cause.instead_share = 0.99;
-    assert_string_equal(explain_instead(&book, &cause),
+    assert_string_equal(told_instead(&book, &cause),
                         "those who wait are nearly as long in loop b.c:9 in lower() meanwhile");
     cause.instead_share = 0.6;
-    assert_string_equal(explain_instead(&book, &cause),
+    assert_string_equal(told_instead(&book, &cause),
                         "those who wait are 60 % as long in loop b.c:9 in lower() meanwhile");
     cause.instead_share = 0.4;
-    assert_null(explain_instead(&book, &cause));
+    assert_null(told_instead(&book, &cause));
     cause.instead_share = 0.99;
     cause.kind = KIND_TRANSFER; /* both ends of a message */
-    assert_null(explain_instead(&book, &cause));
+    assert_null(told_instead(&book, &cause));
     cause.kind = KIND_MORE_TIME;
     other.time_ns = 2e9; /* they are compared with the late one by their time in it */
-    assert_null(explain_instead(&book, &cause));
+    assert_null(told_instead(&book, &cause));
     arena_release(&arena);
 }
 

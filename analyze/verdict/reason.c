@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/verdict/reason.h"
+#include "analyze/constants/constants.h"
+#include "analyze/verdict/balance.h"
+#include <math.h>
+
+static bool is_alike(const struct crowd *crowd, enum measure measure)
+{
+    double most = crowd_most(crowd, measure);
+    for (uint32_t i = 0; i < crowd->n; i++)
+        if (doing_measure(&crowd->each[i], measure) * TIMES_ALIKE < most)
+            return false;
+    return true;
+}
+
+/* `beside`: by so much others account for it, which is left out. */
+static struct factor factor_of(const struct crowd *late, const struct crowd *others, enum measure measure,
+                               double beside)
+{
+    double of_late = doing_measure(&late->mean, measure), of_others = doing_measure(&others->mean, measure);
+    struct factor factor = {.is_known = of_late > 0 && of_others > 0, .unit = of_others * beside};
+    factor.least = factor.mean = factor.most = factor.is_known ? of_late / factor.unit : 1;
+    for (uint32_t i = 0; i < late->n && factor.is_known; i++) {
+        double one = doing_measure(&late->each[i], measure) / factor.unit;
+        factor.least = fmin(factor.least, one);
+        factor.most = fmax(factor.most, one);
+    }
+    return factor;
+}
+
+/* The logarithm of the factor by which a ratio may be off. */
+static double doubt_of(struct ratio ratio)
+{
+    return ratio.low > 0 ? log(ratio.high / ratio.low) / 2 : INFINITY;
+}
+
+static bool is_within(const struct factor *factor, double low, double high)
+{
+    return factor->least > low && factor->most < high;
+}
+
+/* Times are those of the cause: where the code that names it enters more, on either side, they are not all that ranks
+ * spend there. */
+static bool is_itself(const struct crowd *late, const struct crowd *others)
+{
+    double entered_ns = fmax(late->mean.entered_ns, others->mean.entered_ns);
+    return entered_ns > (NOTABLY_LONGER - 1) * late->mean.time_ns;
+}
+
+struct reason reason_of_no_longer(const struct crowd *late, const struct crowd *others)
+{
+    struct reason reason = {.times = factor_of(late, others, MEASURE_TIME, 1),
+                            .is_average = !is_alike(others, MEASURE_TIME),
+                            .is_itself = is_itself(late, others)};
+    bool is_as_long = reason.times.is_known && reason.times.least * NOTABLY_LONGER > 1;
+    reason.kind = is_as_long ? REASON_AS_LONG : REASON_NO_LONGER;
+    return reason;
+}
+
+static struct reason of_time(const struct crowd *late, const struct crowd *others)
+{
+    struct reason reason = {.kind = REASON_TIME_VARIES, .is_itself = is_itself(late, others)};
+    struct ratio times = sides_times(&late->mean, &others->mean);
+    if (!others->n)
+        return reason;
+    if (crowd_most(others, MEASURE_TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns) {
+        reason.kind = REASON_TIME_ALONE;
+        reason.is_few = !ratio_exceeds(times, 1);
+        return reason;
+    }
+    if (!sides_is_longer(&late->mean, &others->mean))
+        return reason_of_no_longer(late, others);
+    reason.is_average = !is_alike(others, MEASURE_TIME);
+    reason.times = factor_of(late, others, MEASURE_TIME, 1);
+    reason.times.at_least = times.low;
+    reason.times.doubt = doubt_of(times);
+    reason.times.is_vague = reason.times.doubt > VAGUE_DOUBT;
+    reason.kind = reason.times.is_vague && times.low > 1 ? REASON_LONGER_AT_LEAST : REASON_LONGER;
+    reason.is_few = reason.times.is_vague && reason.kind == REASON_LONGER;
+    return reason;
+}
+
+/* By more than its error, and by more than people care about. */
+static bool is_other_cost(const struct factor *cost, const struct crowd *late, const struct crowd *others)
+{
+    for (uint32_t i = 0; i < late->n; i++) {
+        double ratio = cost->is_known ? late->each[i].cost_ns / cost->unit : 1;
+        if (fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(sides_costs(&late->each[i], &others->mean))))
+            return true;
+    }
+    return false;
+}
+
+static enum cost_told cost_told_of(const struct factor *cost, const struct crowd *late, const struct crowd *others)
+{
+    bool is_other = is_other_cost(cost, late, others), is_dearer = is_other && cost->mean > 1;
+    if (cost->is_vague && (!is_other || (is_dearer && cost->at_least < NOTABLY_LONGER)))
+        return COST_TOLD_UNKNOWN;
+    if (!is_other)
+        return COST_TOLD_SAME;
+    return cost->is_vague && is_dearer ? COST_TOLD_AT_LEAST : COST_TOLD_FACTOR;
+}
+
+/* One execution, compared with the others': instructions first, since they are work, then the rest. */
+static void set_each(struct reason *reason, const struct crowd *late, const struct crowd *others)
+{
+    reason->code = factor_of(late, others, MEASURE_INSTRUCTIONS, 1);
+    reason->has_same_code = is_within(&reason->code, 1 / SAME_CODE, SAME_CODE);
+    reason->cost = factor_of(late, others, MEASURE_COST, reason->has_same_code ? 1 : reason->code.mean);
+    reason->cost.doubt = doubt_of(sides_costs(&late->mean, &others->mean));
+    reason->cost.is_vague = reason->cost.doubt > VAGUE_DOUBT;
+    reason->cost.at_least = reason->cost.mean * exp(-reason->cost.doubt);
+    reason->cost_told = cost_told_of(&reason->cost, late, others);
+}
+
+/* Where several are compared with each other, or with those who wait. */
+static bool has_counts(const struct crowd *late, const struct crowd *others)
+{
+    return others->n ? late->mean.executions > 0 : balance_is_as_often(late, others);
+}
+
+static struct reason of_work(const struct cause *cause, const struct crowd *late, const struct crowd *others)
+{
+    struct reason reason = {.kind = REASON_IN_TURN};
+    if (!others->n)
+        return reason;
+    reason.kind = REASON_ONLY;
+    if (crowd_most(others, MEASURE_EXECUTIONS) * FACTOR_KNOWN < late->mean.executions)
+        return reason;
+    bool is_by_cost = cause->kind == KIND_SLOWER && is_alike(others, MEASURE_EXECUTIONS);
+    reason.is_average = !is_alike(others, is_by_cost ? MEASURE_COST : MEASURE_EXECUTIONS);
+    reason.often = factor_of(late, others, MEASURE_EXECUTIONS, 1);
+    reason.is_as_often = is_within(&reason.often, 1 - AS_OFTEN, 1 + AS_OFTEN);
+    /* Ranks that run it as often over the whole run may still do so at other times. */
+    reason.is_at_other_times =
+        cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && balance_is_as_often(late, others);
+    reason.kind = balance_is_less(late, others) ? REASON_LESS_BUT_LATER : REASON_WORK;
+    set_each(&reason, late, others);
+    reason.is_slower_then = cause->balance == BALANCE_EACH_TIME && reason.has_same_code &&
+                            reason.cost_told == COST_TOLD_SAME &&
+                            cause->kind_ns[KIND_MORE_TIME] >= WORTH_SAYING * cause->waiting_ns;
+    return reason;
+}
+
+/* Computing: from executions where they are known, else from time. */
+static struct reason of_computing(const struct cause *cause, const struct crowd *late, const struct crowd *others)
+{
+    if (cause->balance == BALANCE_VARYING)
+        return (struct reason){.kind =
+                                   balance_is_as_often(late, others) ? REASON_STEPS_VARY_COUNTED : REASON_STEPS_VARY};
+    return has_counts(late, others) ? of_work(cause, late, others) : of_time(late, others);
+}
+
+static struct reason of_no_cpu(const struct cause *cause, const struct crowd *late, const struct crowd *others)
+{
+    double computing_ns = cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
+    if (computing_ns < WORTH_SAYING * cause->waiting_ns)
+        return (struct reason){.kind = REASON_NO_CPU};
+    struct reason reason = of_computing(cause, late, others);
+    reason.lacks_cpu = true;
+    return reason;
+}
+
+struct reason reason_of(const struct cause *cause, const struct sides *sides)
+{
+    const struct crowd *late = &sides->longer, *others = &sides->others;
+    if (cause->is_unrecorded)
+        return (struct reason){.kind = REASON_UNRECORDED};
+    if (cause->is_unexplained)
+        return (struct reason){.kind = REASON_UNEXPLAINED};
+    switch (cause->kind) {
+    case KIND_MORE_WORK:
+    case KIND_SLOWER:
+        return of_computing(cause, late, others);
+    case KIND_DESCHEDULED:
+        return of_no_cpu(cause, late, others);
+    case KIND_BLOCKED:
+    case KIND_TRANSFER:
+        return of_time(late, others);
+    default:
+        return cause->balance == BALANCE_UNEVEN ? of_time(late, others) : of_computing(cause, late, others);
+    }
+}
