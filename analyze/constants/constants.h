@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the analysis takes for enough, for alike or for worth a reader's time, where the data themselves cannot tell:
- * all such numbers, each with its reason. Before you add one, look for a principle that does without.
+ * What the analysis takes for enough or for alike, where the data themselves cannot tell: all such numbers, each with
+ * its reason. Those of a reader's time and eye are in readers.h. Before you add one, look for a principle that does
+ * without.
  *
  * Not here: what bounds memory or time (queues, depths, rounds), what protects from damaged files, and the layout of a
  * page. These change no answer on ordinary data and stand where they are used.
  */
 #pragma once
+#include "analyze/constants/readers.h"
 
-/* A hundredth of anything is where people stop reading. Anything below that of its whole has no row, founds no class,
- * is no cause of its own and is not explained. */
-static const double NEGLIGIBLE_SHARE = 0.01;
 /* A waiting rank that never comes to a cause was not idle if one other place took half of its time away. */
 static const double INSTEAD_SHARE = 0.5;
-/* Most of it and nearly all of it: what carries so much stands for the whole. */
-static const double MOST_SHARE = 0.9, NEARLY_ALL_SHARE = 0.95;
 /* Standard deviations by which two estimates may differ and still be the same: one time in twenty they are farther. */
 static const double SAME_DEVIATIONS = 2;
 
@@ -137,29 +134,17 @@ static const double COMPARE_POWER = 0.84;
 enum { SERIES_SIDE_RUNS = 2 };
 
 /*
- * Sentences (out). People take times and costs for the same within a twentieth, numbers of threads within a third,
- * ratios of executions, which are exact, within a fiftieth. Instructions are told from decoded code that the compiler
- * may have doubled for some cases, so within a seventh either way they are the same code.
+ * Verdicts. People take numbers of threads for the same within a third, ratios of executions, which are exact, within a
+ * fiftieth. Instructions are told from decoded code that the compiler may have doubled for some cases, so within a
+ * seventh either way they are the same code.
  */
-static const double NOTABLY_LONGER = 1.05, MORE_THREADS = 1.3, AS_OFTEN = 0.02, SAME_CODE = 1.15;
-/* A second kind, or a second reason, is put into words from this part of a cause's waiting on. A list of kinds, which
- * is shorter, names those from this part on. */
-static const double WORTH_SAYING = 0.2, WORTH_NAMING_KIND = 0.1;
-/* Ratios of costs are taken to be that good where nothing tells how good they are; beyond the second no ratio is told.
- */
-static const double USUAL_DOUBT = 0.15, VAGUE_DOUBT = 0.5;
-/* Executions that are a thousandth of the others' are none to speak of. A factor above it says nothing. */
-enum { FACTOR_KNOWN = 1000 };
+static const double MORE_THREADS = 1.3, AS_OFTEN = 0.02, SAME_CODE = 1.15;
+/* A second kind, or a second reason, is one from this part of a cause's waiting on. */
+static const double WORTH_SAYING = 0.2;
+/* Beyond this no ratio of costs is told. */
+static const double VAGUE_DOUBT = 0.5;
 /* When a cause acts: more at one end than at the other by this, by a line whose slope is so many of its standard errors
- * (a busy machine makes less of nothing); left out at both ends together. Ranks whose waiting over the run differs by
- * the last are drawn each. */
-static const double TREND_GROWN = 2, TREND_ERRORS = 3, TREND_LEFT_OUT = 0.02, WHEN_DIFFERENT = 0.5;
-/* Ranks whose shares of time differ by less, all states together, stand in one row; lists of ranks that are too long
- * take those together whose times differ by this at first. */
-static const double RANKS_ALIKE = 0.1, TIMES_ALIKE = 1.1;
-/* Of a node's CPUs: what others may use before it is told. Of all time: the machine's row. */
-static const double OTHERS_CPUS = 0.05, MACHINE_ROW = 0.0005;
-/* Of a comparison: kinds from this part of a row on; rows and differences in the run time from this of all on. */
-static const double DIFFERENCE_KIND = 0.1, DIFFERENCE_ROW = 0.001;
-/* Ranks that are killed together do not fall silent in the same instant: the signal takes its way. */
-enum { SAME_MOMENT_NS = 20000000 };
+ * (a busy machine makes less of nothing); left out at both ends together. */
+static const double TREND_GROWN = 2, TREND_ERRORS = 3, TREND_LEFT_OUT = 0.02;
+/* Of a node's CPUs: what others may use before it is told. */
+static const double OTHERS_CPUS = 0.05;

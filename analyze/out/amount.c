@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/amount.h"
-#include "analyze/constants/constants.h"
+#include "analyze/constants/readers.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One cause: when it acts, its ranks, what is inside it, and the calls at which it is felt. */
 #include "analyze/out/drill.h"
-#include "analyze/constants/constants.h"
+#include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"
 #include "analyze/out/explain.h"

@@ -2,7 +2,7 @@
 /* The calls of MPI at which ranks wait: all of them; one with who waits there, why, and what it moves; their classes.
  * And those at which it asks for memory. */
 #include "analyze/out/drill.h"
-#include "analyze/constants/constants.h"
+#include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include <math.h>
 #include <stdlib.h>

@@ -357,21 +357,24 @@ static json_t *json_instead(struct json *json, const struct cause *cause)
     return instead;
 }
 
-/* null where the reason does not speak of it. */
-static json_t *json_factor(const struct factor *factor)
+/* Where the reason speaks of it. */
+static void add_factor(json_t *factors, const char *of, const struct factor *factor)
 {
-    if (!factor->is_known)
-        return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o}", "least", json_ratio(factor->least), "mean", json_ratio(factor->mean),
-                     "most", json_ratio(factor->most), "doubt", json_ratio(factor->doubt));
+    if (factor->is_known)
+        json_array_append_new(factors, json_pack("{s:s, s:o, s:o, s:o, s:o}", "of", of, "least",
+                                                 json_ratio(factor->least), "mean", json_ratio(factor->mean), "most",
+                                                 json_ratio(factor->most), "doubt", json_ratio(factor->doubt)));
 }
 
 static json_t *json_reason(const struct reason *reason)
 {
-    bool tells_cost = reason->cost_told == COST_TOLD_FACTOR || reason->cost_told == COST_TOLD_AT_LEAST;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", reason_name(reason->kind), "times",
-                     json_factor(&reason->times), "executions", json_factor(&reason->often), "instructions",
-                     json_factor(&reason->code), "cost", tells_cost ? json_factor(&reason->cost) : json_null());
+    json_t *factors = json_array();
+    add_factor(factors, "time", &reason->times);
+    add_factor(factors, "executions", &reason->often);
+    add_factor(factors, "instructions", &reason->code);
+    if (reason->cost_told == COST_TOLD_FACTOR || reason->cost_told == COST_TOLD_AT_LEAST)
+        add_factor(factors, "cost", &reason->cost);
+    return json_pack("{s:s, s:o}", "kind", reason_name(reason->kind), "factors", factors);
 }
 
 static json_t *json_when_by_rank(const struct cause *cause)

@@ -4,7 +4,7 @@
  * row; by host where there are several; who made whom wait. And the critical path (report --critical).
  */
 #include "analyze/out/amount.h"
-#include "analyze/constants/constants.h"
+#include "analyze/constants/readers.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"

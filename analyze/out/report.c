@@ -4,7 +4,7 @@
  * calls at which it is felt), and in the end everything that limits the trust in it.
  */
 #include "analyze/out/report.h"
-#include "analyze/constants/constants.h"
+#include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/explain.h"

@@ -4,7 +4,7 @@
  * waited at its calls. Lines near a mark are printed. Sources are read as original.h has them.
  */
 #include "analyze/out/source.h"
-#include "analyze/constants/constants.h"
+#include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "analyze/out/line_facts.h"
