@@ -45,24 +45,21 @@ bool installation_plugin(const char *gcc, char path[PATH_MAX])
     return false;
 }
 
-static void print_recorder(enum program_mpi mpi, const char *built_with)
+static void print_recorder(const char *mpis, enum program_mpi mpi)
 {
     char path[PATH_MAX];
-    const char *name = program_mpi_name(mpi);
-    if (!*built_with)
-        printf("  %-13s no recorder: this MPI was missing when whywait was built\n", name);
-    else if (installation_find(program_recorder(mpi), path))
-        printf("  %-13s %s, built with %s %s\n", name, path, name, built_with);
-    else
-        printf("  %-13s no recorder: %s is not in ../lib of this tool\n", name, program_recorder(mpi));
+    bool is_there = installation_find(program_recorder(mpi), path);
+    printf("  %-47s %s%s\n", mpis, is_there ? path : program_recorder(mpi),
+           is_there ? "" : " is not in ../lib of this tool: no recorder");
 }
 
 void installation_print(void)
 {
     char path[PATH_MAX];
     puts("whywait " WHYWAIT_VERSION);
-    print_recorder(PROGRAM_OPEN_MPI, WHYWAIT_OPENMPI);
-    print_recorder(PROGRAM_MPICH, WHYWAIT_MPICH);
-    printf("  %-13s %s%s\n", "exact counts", *WHYWAIT_GCCS ? "GCC " WHYWAIT_GCCS : "no compiler plugin was built",
+    print_recorder("Open MPI 4, 5 and 6", PROGRAM_OPEN_MPI);
+    print_recorder("MPICH, Intel MPI, Cray MPICH, MVAPICH", PROGRAM_MPICH);
+    print_recorder("any MPI 5 by its standard ABI (libmpi_abi.so)", PROGRAM_STANDARD_ABI);
+    printf("  %-47s %s%s\n", "exact counts", *WHYWAIT_GCCS ? "GCC " WHYWAIT_GCCS : "no compiler plugin was built",
            *WHYWAIT_GCCS && !installation_plugin(NULL, path) ? ", but its plugin is not in ../lib of this tool" : "");
 }

@@ -2,7 +2,7 @@
 /*
  * There is one recorder for each binary interface of MPI. The libraries of the program tell which one fits. A script, a
  * wrapper such as `env`, an interpreter that loads MPI later and a launcher have none. Then the environment of the
- * launcher tells, and where that is silent, the recorder that is installed.
+ * launcher tells, and where that is silent, which MPI the dynamic linker finds.
  *
  * The dynamic linker splits LD_PRELOAD at blanks and colons. A recorder that lies in such a folder is preloaded through
  * a symbolic link in a folder of this user's own.
@@ -18,20 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_installed(enum program_mpi mpi)
-{
-    char path[PATH_MAX];
-    return installation_find(program_recorder(mpi), path);
-}
-
-/* PALS starts programs of Cray MPICH. PMIX_RANK alone is also set by srun, for whichever MPI: mostly Open MPI. */
+/* PALS starts programs of Cray MPICH. PMIX_RANK alone tells nothing: srun sets it for whichever MPI. */
 static enum program_mpi mpi_of_launcher(void)
 {
     if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("OMPI_MCA_orte_hnp_uri"))
         return PROGRAM_OPEN_MPI;
     if (getenv("PMI_RANK") || getenv("PMI_FD") || getenv("MPIR_CVAR_CH3_PORT_RANGE") || getenv("PALS_RANKID"))
         return PROGRAM_MPICH;
-    return getenv("PMIX_RANK") ? PROGRAM_OPEN_MPI : PROGRAM_NO_MPI;
+    return PROGRAM_NO_MPI;
 }
 
 /* `whywait record mpiexec.hydra ...`: the launchers of the MPICH family are linked with nothing that tells. */
@@ -45,11 +39,12 @@ enum program_mpi preload_mpi(const struct program *program)
 {
     if (program->mpi != PROGRAM_NO_MPI)
         return program->mpi;
-    enum program_mpi started_by = mpi_of_launcher();
-    if (started_by != PROGRAM_NO_MPI && is_installed(started_by))
-        return started_by;
-    bool takes_mpich = is_launcher_of_mpich(program->path) || !is_installed(PROGRAM_OPEN_MPI);
-    return takes_mpich && is_installed(PROGRAM_MPICH) ? PROGRAM_MPICH : PROGRAM_OPEN_MPI;
+    enum program_mpi mpi = mpi_of_launcher();
+    if (mpi == PROGRAM_NO_MPI && is_launcher_of_mpich(program->path))
+        mpi = PROGRAM_MPICH;
+    if (mpi == PROGRAM_NO_MPI)
+        mpi = program_mpi_here();
+    return mpi == PROGRAM_NO_MPI ? PROGRAM_OPEN_MPI : mpi;
 }
 
 static bool is_split_by_linker(const char *path)
@@ -121,9 +116,8 @@ void preload_choose(struct preload *preload, const struct program *program)
         SAY(preload, "is not recorded: it uses %s (%s), and there is no recorder for it", program_mpi_name(mpi),
             program->mpi_library);
     else if (!installation_find(recorder, library))
-        SAY(preload,
-            "runs without being recorded: there is no %s beside this tool (build whywait where %s is installed)",
-            recorder, program_mpi_name(mpi));
+        SAY(preload, "runs without being recorded: there is no %s in ../lib of this tool, for programs of %s", recorder,
+            program_mpi_name(mpi));
     else if (!is_split_by_linker(library))
         strcpy(preload->library, library);
     else if (!link_to(library, preload->library))

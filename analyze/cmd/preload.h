@@ -14,5 +14,5 @@ struct preload {
 /* Of a program that was glanced at. Nothing is printed. */
 void preload_choose(struct preload *preload, const struct program *program);
 /* The MPI that the program uses or, where it is a script or finds MPI later, the one that started it; failing that, the
- * only one that a recorder is installed for. */
+ * one that this machine has. */
 enum program_mpi preload_mpi(const struct program *program);

@@ -29,10 +29,8 @@ const char *program_mpi_name(enum program_mpi mpi)
 {
     static const char *const names[] = {
         "no MPI",
-        "Open MPI",
-        "MPICH",
-        "the standard ABI of MPI",
-        "an MPI that is neither Open MPI nor of the MPICH family",
+#define NAME(interface, name, library) name,
+        RECORDERS(NAME) "an MPI that is neither Open MPI nor of the MPICH family",
         "an MPI inside the program",
     };
     return names[mpi];
@@ -40,7 +38,10 @@ const char *program_mpi_name(enum program_mpi mpi)
 
 const char *program_recorder(enum program_mpi mpi)
 {
-    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : mpi == PROGRAM_OPEN_MPI ? "libwhywait.so" : NULL;
+    static const char *const libraries[PROGRAM_STATIC_MPI + 1] = {
+#define LIBRARY(interface, name, library) [PROGRAM_##interface] = library,
+        RECORDERS(LIBRARY)};
+    return libraries[mpi];
 }
 
 static const char *base_name(const char *path)
@@ -272,10 +273,12 @@ static void see_mpi_signs(struct mpi_signs *signs, const char *path)
         signs->is_mpich |= starts_with(at.name, "MPIR_");
     }
     elf_file_close(&file);
-    /* MPI 5 fixes the name of the first. The second is the version on which MPICH and its relatives have agreed. */
-    signs->is_standard_abi |= starts_with(name, "libmpi_abi.so");
+    /* MPI 5 fixes the name of the first, whose PMPI functions may lie in another library. The second is the version on
+     * which MPICH and its relatives have agreed. */
+    bool is_standard_abi = starts_with(name, "libmpi_abi.so");
+    signs->is_standard_abi |= is_standard_abi;
     signs->is_mpich |= has_functions && strstr(name, ".so.12");
-    if (has_functions && !signs->library)
+    if ((has_functions && !signs->library) || is_standard_abi)
         signs->library = name;
 }
 
@@ -379,6 +382,39 @@ static const char *own_loader(struct arena *arena)
     loader = arena_strdup(arena, loader ? loader : "");
     elf_file_close(&self);
     return loader;
+}
+
+enum program_mpi program_mpi_here(void)
+{
+    static const struct {
+        enum program_mpi mpi;
+        const char *library;
+    } usual[] = {{PROGRAM_OPEN_MPI, "libmpi.so.40"},
+                 {PROGRAM_MPICH, "libmpi.so.12"},
+                 {PROGRAM_MPICH, "libmpich.so.12"},
+                 {PROGRAM_STANDARD_ABI, "libmpi_abi.so.1"}};
+    enum { N_USUAL = sizeof usual / sizeof *usual };
+    struct arena scratch = {0};
+    char tool[PATH_MAX] = "", *all = "", *text = NULL;
+    enum program_mpi found = PROGRAM_NO_MPI;
+    for (int i = 0; i < N_USUAL; i++)
+        all = arena_printf(&scratch, "%s %s", all, usual[i].library);
+    const char *before = getenv("LD_PRELOAD");
+    before = before ? arena_strdup(&scratch, before) : NULL;
+    char *command[] = {arena_strdup(&scratch, own_loader(&scratch)), tool, NULL};
+    if (*command[0] && readlink("/proc/self/exe", tool, sizeof tool - 1) > 0) {
+        setenv("LD_PRELOAD", all, 1);
+        text = loader_output(command);
+        unsetenv("LD_PRELOAD");
+        if (before)
+            setenv("LD_PRELOAD", before, 1);
+    }
+    for (int i = 0; text && i < N_USUAL && found == PROGRAM_NO_MPI; i++)
+        if (strstr(text, arena_printf(&scratch, "\t%s => /", usual[i].library)))
+            found = usual[i].mpi;
+    free(text);
+    arena_release(&scratch);
+    return found;
 }
 
 static bool is_same_file(const char *a, const char *b)

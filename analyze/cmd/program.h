@@ -3,16 +3,19 @@
  * libraries, and which of MPI's entry points it calls. Nothing of it is executed. */
 #pragma once
 #include "wrap/base/containers.h"
+#include "wrap/recorders.h"
 #include <limits.h>
 #include <stdbool.h>
 
 enum program_kind { PROGRAM_DYNAMIC, PROGRAM_STATIC, PROGRAM_LIBRARY, PROGRAM_SCRIPT, PROGRAM_OTHER };
+/* MPICH stands for all that share its binary interface: Intel MPI, Cray MPICH, MVAPICH. The standard's own came with
+ * MPI 5. */
 enum program_mpi {
     PROGRAM_NO_MPI,
-    PROGRAM_OPEN_MPI,
-    PROGRAM_MPICH,        /* and all that share its binary interface: Intel MPI, Cray MPICH, MVAPICH */
-    PROGRAM_STANDARD_ABI, /* MPI 5's own: no recorder fits */
-    PROGRAM_OTHER_MPI,    /* none of these: no recorder fits */
+#define ENUMERATE(interface, name, library) PROGRAM_##interface,
+    RECORDERS(ENUMERATE)
+#undef ENUMERATE
+        PROGRAM_OTHER_MPI, /* none of these: no recorder fits */
     PROGRAM_STATIC_MPI
 };
 
@@ -42,6 +45,9 @@ struct program {
 bool program_find(const char *name, char path[PATH_MAX]);
 /* Says so, after program_find; returns -1. */
 int program_not_found(const char *name);
+/* Which MPI the dynamic linker finds on this machine by its usual name, Open MPI before others. Takes some ten
+ * milliseconds. */
+enum program_mpi program_mpi_here(void);
 /* Of the file at `path` and the libraries that the loader finds for it: kind, MPI, loader and sanitizer, but no calls.
  * Takes some milliseconds. Release it. */
 void program_glance(struct program *program, const char *path);

@@ -22,7 +22,7 @@ STUBS = [
     ("libmpi_gnu_112.so.12", ["MPI_Init", "PMPI_Init", "MPIR_Err_return_comm"], "yes  MPICH (libmpi_gnu_112.so.12)", "libwhywait-mpich.so"),
     ("libmpi_cray.so.12", ["MPI_Init", "PMPI_Init"], "yes  MPICH (libmpi_cray.so.12)", "libwhywait-mpich.so"),
     ("libvendormpi.so.3", ["MPI_Init", "PMPI_Init", "ompi_mpi_comm_world"], "yes  Open MPI (libvendormpi.so.3)", "libwhywait.so"),
-    ("libmpi_abi.so.1", ["MPI_Init", "PMPI_Init", "MPI_Abi_get_version"], "yes  the standard ABI of MPI", "there is no recorder for it"),
+    ("libmpi_abi.so.1", ["MPI_Init", "PMPI_Init", "MPI_Abi_get_version"], "yes  the standard ABI of MPI (libmpi_abi.so.1)", "libwhywait-abi.so"),
     ("libmpi_odd.so.1", ["MPI_Init", "PMPI_Init"], "neither Open MPI nor of the MPICH family", "there is no recorder for it"),
 ]
 
@@ -87,6 +87,20 @@ def odd_prefix(cwd):
         yield f"a prefix with a blank: the run was not converted: {runs}"
 
 
+def silent_launcher(cwd):
+    """Neither a script nor what started it tells of an MPI: the one that the dynamic linker finds. A file that is no library
+    hides Debian's own."""
+    script = cwd / "start"
+    script.write_text('#!/bin/sh\necho "$LD_PRELOAD"\n')
+    script.chmod(0o755)
+    (cwd / "libmpi.so.40").write_text("none")
+    compile_c("int MPI_Init(void) { return 0; }", cwd / "libmpi.so.12", "-shared", "-fPIC")
+    for path, recorder in (("", "libwhywait.so"), (str(cwd), "libwhywait-mpich.so")):
+        said = run(WHYWAIT, "record", script, cwd=cwd, env={"LD_LIBRARY_PATH": path}).stdout
+        if not said.startswith(f"{BUILD}/lib/{recorder}\n"):
+            yield f"where the linker finds libraries in \"{path}\": wanted {recorder}: {said}"
+
+
 def script_under_either(cwd):
     """A script has no MPI, and its launcher tells: MPICH's mpiexec."""
     mpiexec, compiler = shutil.which("mpiexec.mpich"), shutil.which("mpicc.mpich")
@@ -104,7 +118,7 @@ def script_under_either(cwd):
 
 def main():
     bad = []
-    for case in (stubs_are_known, other_c_library, odd_prefix, script_under_either):
+    for case in (stubs_are_known, other_c_library, odd_prefix, silent_launcher, script_under_either):
         with tempfile.TemporaryDirectory() as cwd:
             bad += case(pathlib.Path(cwd))
     sys.exit("\n".join(bad) or 0)

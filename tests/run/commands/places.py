@@ -140,7 +140,7 @@ def large_anchor(cwd):
 
 def thread_local(_):
     for library in (BUILD / "lib").glob("libwhywait*.so"):
-        if library.name not in ("libwhywait.so", "libwhywait-mpich.so"):
+        if library.name not in ("libwhywait.so", "libwhywait-mpich.so", "libwhywait-abi.so"):
             continue
         header = run("readelf", "-lW", library, cwd=BUILD).stdout
         bytes_used = [int(line.split()[5], 16) for line in header.splitlines() if line.split()[:1] == ["TLS"]]

@@ -99,12 +99,12 @@ NEXT_N(14)
     ALIAS(f77_double_##name, "mpi_" #name "__", "mpi_" #name "_", n)                                                   \
     ALIAS(f77_upper_##name, "MPI_" #NAME, "mpi_" #name "_", n)
 
-#ifdef OPEN_MPI
+#ifdef ABI_OPEN_MPI
 #define F08_PLAIN(name, id, n, hidden, shape, request)                                                                 \
     DEFINE(f08_##name, "mpi_" #name "_f08_", id, n, hidden, shape, request, 0)
-#define F08_TS F08_PLAIN
-#define F08_PLAIN_LARGE F08_PLAIN
-#define F08_TS_LARGE F08_PLAIN
+#define F08_TS(...) F08_PLAIN(__VA_ARGS__)
+#define F08_PLAIN_LARGE(...) F08_PLAIN(__VA_ARGS__)
+#define F08_TS_LARGE(...) F08_PLAIN(__VA_ARGS__)
 #else
 #define F08_PLAIN(name, id, n, hidden, shape, request)                                                                 \
     DEFINE(f08_##name, "mpi_" #name "_f08_", id, n, hidden, shape, request, 0)

@@ -24,7 +24,7 @@ static const struct shape shapes[] = {
 
 enum sentinel { IN_PLACE, STATUS_IGNORE, STATUSES_IGNORE, N_SENTINELS };
 
-#ifdef OPEN_MPI
+#ifdef ABI_OPEN_MPI
 enum { N_SPELLINGS = 4 };
 static const char *const spelling[N_SENTINELS][N_SPELLINGS] = {
     {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"},
@@ -397,8 +397,8 @@ void f_start_end(struct fortran *f)
 void f_startall_end(struct fortran *f)
 {
     const int *handle = f->a[1];
-    for (int i = 0; i < f_int(f, 0); i++) {
-        MPI_Request request = F2C(Request, handle[i]);
+    for (int i = 0; i < f_int(f, 0); i++, handle++) {
+        MPI_Request request = F2C(Request, *handle);
         started(f->call, f->err, 1, &request);
     }
 }

@@ -79,7 +79,7 @@ void f_ireplace_end(struct fortran *f)
     send_done(f->call, f_comm(f, 7), f_count(f, 1), f_type(f, 2));
 }
 
-/* buf, partitions, count (always large), type, peer, tag, comm, info, request */
+/* buf, partitions, count (abi_part_count), type, peer, tag, comm, info, request */
 void f_partitioned_begin(struct fortran *f)
 {
     send_begin(f->call, f_comm(f, 6), f_int(f, 4), f_int(f, 5));
@@ -88,7 +88,7 @@ void f_partitioned_begin(struct fortran *f)
 void f_psend_end(struct fortran *f)
 {
     f->call->request = HANDLE(f_request(f, 8));
-    send_done(f->call, f_comm(f, 6), f_int(f, 1) * *(const MPI_Count *)f->a[2], f_type(f, 3));
+    send_done(f->call, f_comm(f, 6), (MPI_Count)f_int(f, 1) * *(const abi_part_count *)f->a[2], f_type(f, 3));
     partitioned_made(f_request(f, 8), f_int(f, 1));
 }
 
@@ -110,7 +110,8 @@ void f_pready_list_end(struct fortran *f)
 
 void f_precv_end(struct fortran *f)
 {
-    irecv_done(f->call, f_comm(f, 6), f_int(f, 1) * *(const MPI_Count *)f->a[2], f_type(f, 3), f_request(f, 8));
+    irecv_done(f->call, f_comm(f, 6), (MPI_Count)f_int(f, 1) * *(const abi_part_count *)f->a[2], f_type(f, 3),
+               f_request(f, 8));
 }
 
 /* buf, count, type, message, then status or request */

@@ -44,10 +44,16 @@ static inline MPI_Count f_count(const struct fortran *f, int i)
     return f->row->entry & FORTRAN_LARGE ? *(const MPI_Count *)f->a[i] : *(const int *)f->a[i];
 }
 
-#ifdef OPEN_MPI
+/* In MPICH a handle of C is Fortran's integer. Files are the exception. */
+#if defined(ABI_OPEN_MPI)
 #define F2C(kind, value) PMPI(kind##_f2c)(value)
+#define F2C_FILE(value) F2C(File, value)
+#elif defined(ABI_MPICH)
+#define F2C(kind, value) ((int)(value))
+#define F2C_FILE(value) PMPI(File_f2c)(value)
 #else
-#define F2C(kind, value) MPI_##kind##_f2c(value)
+#define F2C(kind, value) PMPI(kind##_fromint)(value)
+#define F2C_FILE(value) F2C(File, value)
 #endif
 
 /* A communicator argument, of which a call has one; results come from f_made. */
@@ -82,7 +88,7 @@ static inline MPI_Win f_win(const struct fortran *f, int i)
 
 static inline MPI_File f_file(const struct fortran *f, int i)
 {
-    return PMPI(File_f2c)(f_int(f, i));
+    return F2C_FILE(f_int(f, i));
 }
 
 static inline MPI_Message f_message(const struct fortran *f, int i)

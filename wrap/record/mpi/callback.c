@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #include "wrap/record/mpi/callback.h"
 #include <stdatomic.h>
 
@@ -94,9 +93,5 @@ GIVES(Op_create_c, (MPI_User_function_c * user_fn, int commute, MPI_Op *op), (OU
 GIVES(Session_create_errhandler, (MPI_Session_errhandler_function * function, MPI_Errhandler *errhandler),
       (OURS(function), errhandler))
 
-/* MPI 3.0 removed it; Open MPI's library still has it, but its mpi.h refuses the name. */
-#ifdef OPEN_MPI
-int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler);
-#endif
 GIVES(Errhandler_create, (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler),
       (OURS(function), errhandler))

@@ -22,14 +22,6 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#ifdef OPEN_MPI
-#define OUR_MPI "Open MPI"
-#define OTHER "libwhywait-mpich.so"
-#else
-#define OUR_MPI "MPICH"
-#define OTHER "libwhywait.so"
-#endif
-
 static struct {
     int n_open;
     int n_processes; /* in mpi://WORLD, as the first session says; 0 = not known */
@@ -106,8 +98,9 @@ void mpi_began(uint16_t id, const void *return_address, const void *frame_addres
         return;
     if (next_load_handles() != 0) {
         next_unhook();
-        recorder_give_up("this program does not run on " OUR_MPI ", which this recorder was built for: preload " OTHER
-                         " instead, or use `whywait record`");
+        recorder_give_up("this program does not run on %s, which this recorder is for: preload %s instead, or put "
+                         "`whywait record` right before the program",
+                         next_own_interface(), next_fitting_recorder());
         return;
     }
     life_start();

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of which enter and leave are recorded and nothing else, because they neither communicate nor wait: on
- * attributes, groups, types, info objects, errors, and what MPI 3.0 removed. Open MPI's library still has the latter,
- * for programs compiled against older headers, but its mpi.h refuses their names. So they are declared here. Calls that
- * give MPI a function of the program are in callback.c.
+ * attributes, groups, types, info objects, errors, and what MPI 3.0 removed. Calls that give MPI a function of the
+ * program are in callback.c.
  */
-#define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #include "wrap/record/pmpi/next.h"
 
 /* LOCAL(name, (parameters), (arguments)) */
@@ -342,30 +340,6 @@ LOCAL(Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pse
 LOCAL(Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names), (session, info, npset_names))
 LOCAL(Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info), (session, pset_name, info))
 LOCAL(Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler), (session, errhandler))
-
-#ifdef OPEN_MPI
-#undef MPI_Address
-#undef MPI_Type_extent
-#undef MPI_Type_hindexed
-#undef MPI_Type_hvector
-#undef MPI_Type_lb
-#undef MPI_Type_struct
-#undef MPI_Type_ub
-#undef MPI_Errhandler_create
-#undef MPI_Errhandler_get
-#undef MPI_Errhandler_set
-int MPI_Address(void *location, MPI_Aint *address);
-int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
-int MPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
-                      MPI_Datatype *newtype);
-int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
-int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
-                    MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
-int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
-int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
-#endif
 
 LOCAL(Address, (void *location, MPI_Aint *address), (location, address))
 LOCAL(Type_extent, (MPI_Datatype datatype, MPI_Aint *extent), (datatype, extent))

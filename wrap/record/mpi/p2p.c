@@ -168,8 +168,8 @@ ISENDRECV_REPLACE(Isendrecv_replace, int)
 ISENDRECV_REPLACE(Isendrecv_replace_c, MPI_Count)
 
 /* Partitioned: the two ends are created like persistent requests (partitioned.h). */
-#define PARTITIONED_INIT(name, buffer, end, made)                                                                      \
-    MPI_ENTRY(name, (buffer buf, int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, \
+#define PARTITIONED_INIT(name, T, buffer, end, made)                                                                   \
+    MPI_ENTRY(name, (buffer buf, int partitions, T count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,         \
                      MPI_Info info, MPI_Request *request))                                                             \
     {                                                                                                                  \
         struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
@@ -177,13 +177,15 @@ ISENDRECV_REPLACE(Isendrecv_replace_c, MPI_Count)
         int err = NEXT(name)(buf, partitions, count, type, peer, tag, comm, info, request);                            \
         if (err == MPI_SUCCESS)                                                                                        \
             made(*request, partitions);                                                                                \
-        end(call, err, comm, partitions *count, type, request);                                                        \
+        end(call, err, comm, partitions *(MPI_Count)count, type, request);                                             \
         return err;                                                                                                    \
     }
 
 #define NOT_COUNTED(request, partitions) (void)0
-PARTITIONED_INIT(Psend_init, const void *, isend_end, partitioned_made)
-PARTITIONED_INIT(Precv_init, void *, irecv_end, NOT_COUNTED)
+PARTITIONED_INIT(Psend_init, abi_part_count, const void *, isend_end, partitioned_made)
+PARTITIONED_INIT(Precv_init, abi_part_count, void *, irecv_end, NOT_COUNTED)
+PARTITIONED_INIT(Psend_init_c, MPI_Count, const void *, isend_end, partitioned_made)
+PARTITIONED_INIT(Precv_init_c, MPI_Count, void *, irecv_end, NOT_COUNTED)
 
 #define PREADY(name, parameters, arguments, n_parts)                                                                   \
     MPI_ENTRY(name, parameters)                                                                                        \
@@ -196,10 +198,9 @@ PARTITIONED_INIT(Precv_init, void *, irecv_end, NOT_COUNTED)
         return err;                                                                                                    \
     }
 
-#define PREADY_CONST /* MPICH 4.0 declares the list without const */
 PREADY(Pready, (int partition, MPI_Request request), (partition, request), 1)
 PREADY(Pready_range, (int low, int high, MPI_Request request), (low, high, request), high - low + 1)
-PREADY(Pready_list, (int n, PREADY_CONST int partitions[], MPI_Request request), (n, partitions, request), n)
+PREADY(Pready_list, (int n, const int partitions[], MPI_Request request), (n, partitions, request), n)
 
 MPI_ENTRY(Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
 {

@@ -21,6 +21,7 @@
 #include "wrap/record/process/image.h"
 #include "wrap/record/process/presence.h"
 #include "wrap/record/process/say.h"
+#include "wrap/recorders.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -124,49 +125,48 @@ void *next_find_data(const char *name)
     return find(RTLD_DEFAULT, name);
 }
 
-#ifdef OPEN_MPI
+enum interface {
+#define ENUMERATE(interface, name, library) INTERFACE_##interface,
+    RECORDERS(ENUMERATE) N_INTERFACES
+};
+static const struct {
+    const char *name, *library;
+} recorders[N_INTERFACES] = {
+#define ROW(interface, name, library) {name, library},
+    RECORDERS(ROW)};
+static const enum interface our_interface = ABI_COLUMN(INTERFACE_OPEN_MPI, INTERFACE_MPICH, INTERFACE_STANDARD_ABI);
+
+/* An MPI has version -1 of the standard's interface in the library with its own. Open MPI's symbol is behind both. */
+static enum interface interface_of_process(void)
+{
+    int major = -1, minor = -1;
+    int (*version)(int *, int *) = (int (*)(int *, int *))next_find_data("PMPI_Abi_get_version");
+    if (version && version(&major, &minor) == MPI_SUCCESS && major > 0)
+        return INTERFACE_STANDARD_ABI;
+    return next_find_data("ompi_mpi_comm_world") ? INTERFACE_OPEN_MPI : INTERFACE_MPICH;
+}
+
+const char *next_own_interface(void)
+{
+    return recorders[our_interface].name;
+}
+
+const char *next_fitting_recorder(void)
+{
+    return recorders[interface_of_process()].library;
+}
+
 static int load_handles(void)
 {
+    if (interface_of_process() != our_interface)
+        return -1;
     mpi_handles = (struct mpi_handles){
-        .comm_world = next_find_data("ompi_mpi_comm_world"),
-        .comm_self = next_find_data("ompi_mpi_comm_self"),
-        .comm_null = next_find_data("ompi_mpi_comm_null"),
-        .request_null = next_find_data("ompi_request_null"),
-        .message_no_proc = next_find_data("ompi_message_no_proc"),
-        .byte = next_find_data("ompi_mpi_byte"),
-        .uint64 = next_find_data("ompi_mpi_uint64_t"),
-        .type_null = next_find_data("ompi_mpi_datatype_null"),
-        .file_null = next_find_data("ompi_mpi_file_null"),
-        .win_null = next_find_data("ompi_mpi_win_null"),
-        .group_null = next_find_data("ompi_mpi_group_null"),
-        .sum = next_find_data("ompi_mpi_op_sum"),
-        .min = next_find_data("ompi_mpi_op_min"),
-        .errors_return = next_find_data("ompi_mpi_errors_return"),
+#define ABI_HANDLE(field, type, name, open_mpi, mpich, standard)                                                       \
+    .field = (type)(uintptr_t)ABI_COLUMN(next_find_data(#open_mpi), mpich, standard),
+#include "wrap/record/pmpi/abi.def"
     };
     return mpi_handles.comm_world && mpi_handles.byte && mpi_handles.request_null ? 0 : -1;
 }
-#else
-static int load_handles(void)
-{
-    mpi_handles = (struct mpi_handles){
-        .comm_world = MPI_COMM_WORLD,
-        .comm_self = MPI_COMM_SELF,
-        .comm_null = MPI_COMM_NULL,
-        .request_null = MPI_REQUEST_NULL,
-        .message_no_proc = MPI_MESSAGE_NO_PROC,
-        .byte = MPI_BYTE,
-        .uint64 = MPI_UINT64_T,
-        .type_null = MPI_DATATYPE_NULL,
-        .file_null = MPI_FILE_NULL,
-        .win_null = MPI_WIN_NULL,
-        .group_null = MPI_GROUP_NULL,
-        .sum = MPI_SUM,
-        .min = MPI_MIN,
-        .errors_return = MPI_ERRORS_RETURN,
-    };
-    return next_find_data("ompi_mpi_comm_world") ? -1 : 0;
-}
-#endif
 
 int next_load_handles(void)
 {

@@ -11,11 +11,11 @@
  *         ...
  *         int err = NEXT(Send)(buf, count, ...);
  *
- * defines MPI_Send (the compiler checks it against mpi.h, if that has it) and calls the next definition: MPI's, or that
- * of another tool stacked behind us. The recorder's own questions go straight to MPI's PMPI_ names (PMPI(Type_size)).
+ * defines MPI_Send and calls the next definition: MPI's, or that of another tool stacked behind us. The recorder's own
+ * questions go straight to MPI's PMPI_ names (PMPI(Type_size)).
  */
 #pragma once
-#include "wrap/record/pmpi/later.h"
+#include "wrap/record/pmpi/abi.h"
 #include "wrap/record/record.h"
 #include <stdbool.h>
 
@@ -48,27 +48,20 @@ void *next_find_data(const char *name);
     static __typeof__(&MPI_##name) next_##name;                                                                        \
     WW_EXPORT int MPI_##name parameters
 
-/* mpi.h warns of types that go with other types; passing on what we were passed is always right. */
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
 /* Handles as the spool knows them. */
 #define HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
 
 /* The predefined handles that the recorder compares with or uses itself; valid after next_load_handles. */
 struct mpi_handles {
-    MPI_Comm comm_world, comm_self, comm_null;
-    MPI_Request request_null;
-    MPI_Message message_no_proc;
-    MPI_Datatype byte, uint64, type_null;
-    MPI_File file_null;
-    MPI_Win win_null;
-    MPI_Group group_null;
-    MPI_Op sum, min;
-    MPI_Errhandler errors_return;
+#define ABI_HANDLE(field, type, name, open_mpi, mpich, standard) type field;
+#include "wrap/record/pmpi/abi.def"
 };
 extern struct mpi_handles mpi_handles;
-/* 0, or -1 when the MPI of this process is not the one that this library was built for. */
+/* 0, or -1 when the MPI of this process has another binary interface than this recorder. */
 int next_load_handles(void);
+/* The name of this recorder's interface, and the library of the recorder that fits the MPI of this process. */
+const char *next_own_interface(void);
+const char *next_fitting_recorder(void);
 /* Makes the calls of all loaded objects go past this library. For a process whose MPI is not ours. */
 void next_unhook(void);
 /* Leaves a note for the report if another tool takes functions of MPI before us (shadows ours). */

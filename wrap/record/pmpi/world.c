@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * See world.h. Predefined handles are looked up by name where they are symbols (Open MPI) and are constants elsewhere.
- */
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/process/machine.h"
@@ -160,11 +157,7 @@ void world_library(char *text, size_t size_bytes)
     while (*version && !isdigit((unsigned char)*version))
         version++;
     size_t n = strcspn(version, ", \t\n");
-#ifdef OPEN_MPI
-    snprintf(text, size_bytes, "openmpi %.*s", (int)n, version);
-#else
-    snprintf(text, size_bytes, "mpich %.*s", (int)n, version);
-#endif
+    snprintf(text, size_bytes, "%s %.*s", strstr(full, "Open MPI") ? "openmpi" : "mpich", (int)n, version);
 }
 
 /* Two processes share a clock when they run on one boot of one kernel in one time namespace. */

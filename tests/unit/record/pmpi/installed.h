@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Types of MPI 4, for an mpi.h that is older. A recorder that was built with such a header then covers the functions of
- * later versions as well, which have the same binary interface: Open MPI 4, 5 and 6 are one family, MPICH 3 and 4
- * another. MPI_ENTRY declares the functions themselves.
- */
+/* The mpi.h of an installed MPI, to be compared with what pmpi/abi.h declares; and what it lacks: types of MPI 4, and
+ * functions that MPI 3 removed, whose names Open MPI refuses. MPICH 4.0 declares Pready_list without const. */
 #pragma once
+#define OMPI_OMIT_MPI1_COMPAT_DECLS 1
+#define MPI_Pready_list Pready_list_of_header
 #include <mpi.h>
+#undef MPI_Pready_list
+#undef MPI_Address
+#undef MPI_Errhandler_create
+#undef MPI_Errhandler_get
+#undef MPI_Errhandler_set
+#undef MPI_Type_extent
+#undef MPI_Type_hindexed
+#undef MPI_Type_hvector
+#undef MPI_Type_lb
+#undef MPI_Type_struct
+#undef MPI_Type_ub
 
 #if MPI_VERSION < 4
 #ifdef OPEN_MPI
