@@ -424,9 +424,10 @@ static void find_lost(struct causes *causes, struct arena *scratch)
     }
 }
 
-/* The part of it that is done under locks which let in one process at a time, and what sharing that out gains. */
+/* The part of it that is done under locks which let in one process at a time, and what sharing that out gains. A thread
+ * that serves counts as a lock of its own. */
 struct serial {
-    double share, gain_ns;
+    double share, served_share, gain_ns;
 };
 
 static struct serial serial_of(struct writer *writer)
@@ -434,8 +435,10 @@ static struct serial serial_of(struct writer *writer)
     const struct cause_sums *sums = writer->sums;
     struct sparse by_lock = {0}, by_rank = {0};
     struct serial serial = {0};
-    double longest_ns = 0, least_ns = 0;
+    double longest_ns = 0, least_ns = 0, served_ns = 0;
     for (size_t i = 0; i < sums->serial.n; i++) {
+        bool is_served = key_high(sums->serial.at[i].key) >= writer->causes->input->locks->works.n;
+        served_ns += is_served ? sums->serial.at[i].ns : 0;
         sparse_add(&by_lock, key_high(sums->serial.at[i].key), sums->serial.at[i].ns);
         sparse_add(&by_rank, key_low(sums->serial.at[i].key), sums->serial.at[i].ns);
     }
@@ -449,6 +452,7 @@ static struct serial serial_of(struct writer *writer)
         longest_ns = fmax(longest_ns, by_rank.at[i].ns);
         serial.share += share * sparse_get(&sums->waiting.ranks, rank) / fmax(1, sums->waiting.ns);
     }
+    serial.served_share = serial.share * served_ns / fmax(1, sparse_sum(&by_rank));
     serial.gain_ns = fmax(0, longest_ns - least_ns);
     sparse_release(&by_lock);
     sparse_release(&by_rank);
@@ -504,6 +508,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->serial_share = serial.share;
+    cause->served_share = serial.served_share;
     bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
     double program_share = is_lacking ? cause->waiting_ns / (cause->waiting_ns + cause->lacking_ns) : 1;
     cause->if_balanced_least_ns = program_share * cause->if_balanced_ns;

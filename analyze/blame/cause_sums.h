@@ -28,7 +28,7 @@ struct cause_sums {
     struct sparse lacks;    /* of all its time, without a CPU, by rank */
     struct sparse lacking;  /* waiting for ranks that had no CPU in the code that names the cause, by rank */
     struct sparse held_up;  /* waiting by (site in result order, class), also for what it lacked a CPU */
-    struct sparse serial;   /* of times, under locks that others take as well, by (lock, rank) */
+    struct sparse serial;   /* of times, by (lock that others take as well, rank); a serving thread is one */
 };
 
 /* Of a node of the tree, whatever cause it belongs to. */

@@ -484,27 +484,36 @@ static void causes_add_critical(struct causes *causes)
     sparse_release(&asleep_ns);
 }
 
-/* Time under locks that let in one process at a time. */
-static void causes_add_serial(struct causes *causes)
+/* Time by (rank, atom), all of it under one lock. */
+static void causes_add_under_lock(struct causes *causes, uint32_t lock, const struct sparse *atoms)
 {
-    const struct locks *locks = causes->input->locks;
-    for (size_t i = 0; i < locks->works.n; i++) {
-        const struct sparse *atoms = &locks->works.at[i].atoms;
-        for (size_t j = 0; locks_are_serial(locks, &locks->works.at[i]) && j < atoms->n; j++) {
-            uint32_t rank = key_rank(atoms->at[j].key);
-            struct term single;
-            struct shares shares = pools_expand(causes->input->classes->pools, key_atom(atoms->at[j].key), &single);
-            for (size_t k = 0; k < shares.n; k++) {
-                struct placings placings = placing_of(&causes->placing, rank, (uint32_t)shares.at[k].key);
-                for (size_t m = 0; m < placings.n; m++) {
-                    struct cause_sums *sums = sums_of(causes, placings.at[m].node);
-                    if (sums)
-                        sparse_add(&sums->serial, key_pair((uint32_t)i, rank),
-                                   atoms->at[j].ns * shares.at[k].ns * placings.at[m].share);
-                }
+    for (size_t j = 0; j < atoms->n; j++) {
+        uint32_t rank = key_rank(atoms->at[j].key);
+        struct term single;
+        struct shares shares = pools_expand(causes->input->classes->pools, key_atom(atoms->at[j].key), &single);
+        for (size_t k = 0; k < shares.n; k++) {
+            struct placings placings = placing_of(&causes->placing, rank, (uint32_t)shares.at[k].key);
+            for (size_t m = 0; m < placings.n; m++) {
+                struct cause_sums *sums = sums_of(causes, placings.at[m].node);
+                if (sums)
+                    sparse_add(&sums->serial, key_pair(lock, rank),
+                               atoms->at[j].ns * shares.at[k].ns * placings.at[m].share);
             }
         }
     }
+}
+
+/* Time that is no shorter when it is shared out: under locks that let in one process at a time, and that of a thread
+ * which serves. Its naps between two looks are as long on any rank. */
+static void causes_add_serial(struct causes *causes)
+{
+    const struct causes_input *input = causes->input;
+    const struct locks *locks = input->locks;
+    for (uint32_t i = 0; i < locks->works.n; i++)
+        if (locks_are_serial(locks, &locks->works.at[i]))
+            causes_add_under_lock(causes, i, &locks->works.at[i].atoms);
+    for (uint32_t rank = 0; rank < input->analysis->trace->n_ranks; rank++)
+        causes_add_under_lock(causes, (uint32_t)locks->works.n + rank, &input->ranks[rank].served);
 }
 
 static void waiting_release(struct waiting *waiting)

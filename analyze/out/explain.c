@@ -481,6 +481,8 @@ static const char *const fixed_advice[ADVICE_N] = {
         "what was done meanwhile is not recorded: leave recording on there, or take longer windows",
     [ADVICE_OTHER_PROCESSES] =
         "see what it waits for: perhaps for a process that is not recorded with this run, as one that was spawned",
+    [ADVICE_LOOK_MORE_OFTEN] = "a thread that serves requests sleeps between two looks for them: let it look more "
+                               "often, or wait inside MPI (MPI_Probe, MPI_Recv)",
     [ADVICE_SHORTEN_LOCK] =
         "it is done under an exclusive lock of a window, one rank after the other, and sharing it out gains little: "
         "do it before the lock is taken or after it is given back, or make it shorter",

@@ -410,6 +410,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->if_balanced_least_ns));
     json_object_set_new(object, "serial_share", json_ratio(cause->serial_share));
+    json_object_set_new(object, "served_share", json_ratio(cause->served_share));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
     json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));

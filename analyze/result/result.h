@@ -238,7 +238,8 @@ struct cause {
     double if_gone_ns;           /* the most, did it take no time at all; >= if_balanced_ns */
     double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
     double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
-    double serial_share;   /* of it, done under a lock of a window that lets in one process at a time */
+    double serial_share;   /* of it, done under a lock of a window that lets in one process at a time, or */
+    double served_share;   /* by a thread that only serves */
     double meanwhile;      /* so long was who waits in its code before, per time of the late side */
     uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */

@@ -156,7 +156,9 @@ enum advice advice_of(const struct analysis *analysis, const struct cause *cause
         return ADVICE_RECORD_LONGER;
     if (cause->is_unexplained)
         return ADVICE_OTHER_PROCESSES;
-    if (is_program && 2 * cause->serial_share > 1)
+    if (cause->kind == KIND_BLOCKED && 2 * cause->served_share > 1)
+        return ADVICE_LOOK_MORE_OFTEN;
+    if (is_program && 2 * (cause->serial_share - cause->served_share) > 1)
         return ADVICE_SHORTEN_LOCK;
     enum advice sharing = says_more ? advice_of_sharing(cause) : ADVICE_NONE;
     return sharing ? sharing : advice_of_kind(analysis, cause);

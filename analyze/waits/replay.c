@@ -41,6 +41,7 @@ void replay_release(struct replay *replay)
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
         sparse_release(&replay->ranks[rank].atoms);
         sparse_release(&replay->ranks[rank].counts);
+        sparse_release(&replay->ranks[rank].served);
     }
     while (replay->spare) {
         struct call *call = replay->spare;
@@ -851,6 +852,8 @@ static void replay_take_sums(struct replay *replay)
         struct sparse atoms = {0}, counts = {0};
         sums_take(&past->atoms, &atoms);
         sums_take(&past->counts, &counts);
+        if (replay->serves[i])
+            sparse_add_all(&rank->served, &atoms, 1);
         sparse_absorb(&rank->atoms, &atoms);
         sparse_absorb(&rank->counts, &counts);
         sparse_release(&atoms);
@@ -859,6 +862,7 @@ static void replay_take_sums(struct replay *replay)
     for (uint32_t rank = 0; rank < replay->trace->n_ranks; rank++) {
         sparse_pack(&replay->ranks[rank].atoms);
         sparse_pack(&replay->ranks[rank].counts);
+        sparse_pack(&replay->ranks[rank].served);
     }
 }
 

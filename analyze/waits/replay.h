@@ -109,6 +109,7 @@ struct rank_time {
     /* At the end: */
     struct sparse atoms; /* time by atom_key, waiting left out */
     struct sparse counts;
+    struct sparse served; /* of atoms, done by threads that only serve */
 };
 
 /* Of a location at a site: how often it was called, when last, and how long after the call before that; also by what

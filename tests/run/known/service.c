@@ -5,7 +5,8 @@
  * alone, at most as long as a nap.
  *
  * ranks: 2
- * expect: waiting<=0.2 threads=2
+ * expect: waiting<=0.2 threads=2 routine=nap_between_looks rank=any kind=blocked share=0.5 call=MPI_Recv balanced=0.005
+ *     next="look more often" next_not=strace
  */
 #include "known.h"
 #include <pthread.h>
