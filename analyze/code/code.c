@@ -8,6 +8,7 @@
 #include "wrap/base/err.h"
 
 #include <dirent.h>
+#include <dwarf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -468,6 +469,28 @@ struct code_run code_run_at(struct code *code, uint32_t module_id, uint64_t addr
 const struct code_place *code_place(struct code *code, uint32_t place)
 {
     return place < code->places.n ? code->places.at[place] : NULL;
+}
+
+enum code_language code_place_language(struct code *code, uint32_t place)
+{
+    const struct code_place *at = code_place(code, place);
+    struct module *module = at ? module_get(code, at->module) : NULL;
+    const struct unit *unit = module ? debug_unit_at(&module->debug, at->address) : NULL;
+    switch (unit ? debug_language(unit) : -1) {
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+        return CODE_LANGUAGE_CXX;
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+        return CODE_LANGUAGE_FORTRAN;
+    default:
+        return CODE_LANGUAGE_OTHER;
+    }
 }
 
 uint32_t code_n_places(const struct code *code)

@@ -122,6 +122,9 @@ struct code_run {
 };
 struct code_run code_run_at(struct code *code, uint32_t module, uint64_t address, uint64_t end);
 const struct code_place *code_place(struct code *code, uint32_t place);
+/* The language that it was compiled as: a header's is that of the file which includes it. */
+enum code_language { CODE_LANGUAGE_OTHER, CODE_LANGUAGE_CXX, CODE_LANGUAGE_FORTRAN };
+enum code_language code_place_language(struct code *code, uint32_t place);
 uint32_t code_n_places(const struct code *code);
 
 /* Drill-down: the basic block and the source line of an address. */

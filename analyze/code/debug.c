@@ -561,6 +561,12 @@ const char *debug_scope_instance(struct debug *debug, struct unit *unit, uint32_
     return is_linked ? distinct : arena_printf(&debug->arena, "%s %llx", name, (unsigned long long)origin_of(&die));
 }
 
+int debug_language(const struct unit *unit)
+{
+    Dwarf_Die die = unit->die;
+    return dwarf_srclang(&die);
+}
+
 const char *debug_producer(const struct debug *debug)
 {
     for (size_t i = 0; i < debug->units.n; i++) {

@@ -68,6 +68,8 @@ void debug_close(struct debug *debug);
 
 /* The compiler and its flags by the first unit that is no assembler's; NULL = none. */
 const char *debug_producer(const struct debug *debug);
+/* The language of a unit, by its DWARF number; -1 = not said. */
+int debug_language(const struct unit *unit);
 /* The unit of an address, read; NULL = none. */
 struct unit *debug_unit_at(struct debug *debug, uint64_t address);
 /* The row that holds for an address; NULL = none. */

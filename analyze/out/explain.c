@@ -457,20 +457,8 @@ const char *explain_instead(const struct label_book *book, const struct cause *c
                         label_within(book, cause->instead));
 }
 
-/* The compiler wrapper of a source file's language. */
-static const char *wrapper_of(const char *file)
-{
-    static const char *const endings[][2] = {
-        {".f", "mpifort"},   {".F", "mpifort"},   {".for", "mpifort"}, {".f90", "mpifort"}, {".F90", "mpifort"},
-        {".f95", "mpifort"}, {".f03", "mpifort"}, {".F03", "mpifort"}, {".f08", "mpifort"}, {".F08", "mpifort"},
-        {".cc", "mpicxx"},   {".cpp", "mpicxx"},  {".cxx", "mpicxx"},  {".c++", "mpicxx"},  {".C", "mpicxx"},
-        {".hpp", "mpicxx"},  {".hh", "mpicxx"},   {".hxx", "mpicxx"},  {".tcc", "mpicxx"}};
-    const char *dot = file ? strrchr(label_base_name(file), '.') : NULL;
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (!strcmp(dot, endings[i][0]))
-            return endings[i][1];
-    return "mpicc";
-}
+static const char *const wrappers[] = {
+    [CODE_LANGUAGE_OTHER] = "mpicc", [CODE_LANGUAGE_CXX] = "mpicxx", [CODE_LANGUAGE_FORTRAN] = "mpifort"};
 
 /* Advice that is the same for whatever it is given. */
 static const char *const fixed_advice[ADVICE_N] = {
@@ -564,7 +552,7 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
                             label_base_name(path));
     default:
         return arena_printf(arena, "rebuild with %s $(whywait cc) to tell more iterations from slower ones",
-                            wrapper_of(step->file));
+                            wrappers[place ? code_place_language(analysis->code, place->id) : CODE_LANGUAGE_OTHER]);
     }
 }
 
