@@ -44,6 +44,7 @@ static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t
         sparse_clear(&stretch->idle);
         sparse_clear(&stretch->beside);
         sparse_clear(&stretch->calling);
+        stretch->sightings.n = 0;
     }
     if (stretch->sleeps.n)
         sleeps_clear(&stretch->sleeps);
@@ -157,6 +158,12 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
     }
 }
 
+uint64_t stretch_on_until(const struct stretch *stretch, uint64_t now_ns)
+{
+    uint64_t off_ns = stretch->off_ns[OFF_PREEMPTED] + stretch->off_ns[OFF_BLOCKED];
+    return now_ns > stretch->begin_ns + off_ns ? now_ns - stretch->begin_ns - off_ns : 0;
+}
+
 void lanes_rewind(struct lanes *lanes)
 {
     teams_begin(lanes);
@@ -178,6 +185,7 @@ void lanes_release(struct lanes *lanes)
         sparse_release(&lanes->at[i].stretch.idle);
         sparse_release(&lanes->at[i].stretch.beside);
         sparse_release(&lanes->at[i].stretch.calling);
+        vec_release(&lanes->at[i].stretch.sightings);
         sleeps_release(&lanes->at[i].stretch.sleeps);
         sparse_release(&lanes->at[i].stretch.paths);
         sparse_release(&lanes->at[i].stretch.counts);
@@ -537,6 +545,8 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
                 sparse_add(&stretch->calling, step, weight);
         }
         sparse_add(&stretch->on, step, weight);
+        *vec_push(&stretch->sightings) =
+            (struct sighting){stretch_on_until(stretch, event->time_ns), step, (float)weight};
         stretch->n_on++;
     }
 }

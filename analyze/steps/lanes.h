@@ -13,6 +13,7 @@
 #pragma once
 #include "analyze/steps/sites.h"
 #include "analyze/steps/sleeps.h"
+#include "analyze/steps/slices.h"
 #include "analyze/steps/team.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
@@ -42,6 +43,7 @@ struct stretch {
     double count_more_ns;              /* the counts are also of so much time on a CPU, in stretches before this one */
     struct sparse paths;               /* exact durations by step (regions of foreign archives) */
     struct sparse on, blocked, worker; /* sampled weights by step */
+    VEC(struct sighting) sightings;    /* those of `on`, one by one */
     struct sparse calling;             /* those of `on` that were in a system call: on the way to sleep, perhaps */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
@@ -138,6 +140,8 @@ struct others_did {
 };
 struct others_did stretch_others(const struct stretch *stretch, enum off_kind kind, double off_ns);
 uint64_t stretch_length(const struct stretch *stretch);
+/* On a CPU from its begin until now. */
+uint64_t stretch_on_until(const struct stretch *stretch, uint64_t now_ns);
 static inline uint32_t stretch_n_samples(const struct stretch *stretch)
 {
     return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle +

@@ -29,6 +29,7 @@ void pools_release(struct pools *pools)
         sparse_release(&pools->at[i].idle);
         sparse_release(&pools->at[i].beside);
         sparse_release(&pools->at[i].calling);
+        sparse_release(&pools->at[i].slices.weights);
     }
     vec_free(pools->at);
     vec_release(&pools->found);
@@ -68,6 +69,11 @@ static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct 
     sparse_add_all(&pool->idle, &stretch->idle, 1);
     sparse_add_all(&pool->beside, &stretch->beside, 1);
     sparse_add_all(&pool->calling, &stretch->calling, 1);
+    uint64_t on_ns = stretch_on_until(stretch, stretch->end_ns);
+    for (size_t i = 0; i < stretch->sightings.n; i++) {
+        const struct sighting *at = &stretch->sightings.at[i];
+        slices_add(&pool->slices, (double)at->after_ns / (double)(on_ns + 1), at->step, at->weight_ns);
+    }
     pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
     pool->n_sync += stretch->n_sync;
@@ -164,6 +170,10 @@ uint32_t pools_between(const struct pools *pools, uint32_t pool)
 
 void pools_complete(struct pools *pools)
 {
+    for (size_t i = 0; i < pools->n; i++) {
+        slices_even_out(&pools->at[i].slices, &pools->at[i].on);
+        sparse_release(&pools->at[i].slices.weights);
+    }
     for (size_t i = 0; i < pools->n; i++) {
         struct pool *pool = &pools->at[i];
         if (pool->all != INTERN_NONE && pool->n_samples >= POOL_SAMPLES_MIN && pool->n_samples < POOL_SAMPLES_OWN) {

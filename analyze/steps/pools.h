@@ -12,6 +12,8 @@
  * same function of MPI wherever they call it (a process at the border has other neighbours); otherwise it is "the code
  * between X and Y". Pools are filled in a first pass over the trace.
  *
+ * Samples of a pool weigh as much as the part of the stretch in which they were taken is long (slices.h).
+ *
  * Sleeps whose lengths are known one by one have pools of their own (sleeps.h).
  *
  * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
@@ -22,6 +24,7 @@
 
 struct pool {
     struct sparse on, blocked, sync, worker, idle, calling, beside;
+    struct slices slices;         /* of `on`; gone when pools are complete */
     double team_ns, team_idle_ns; /* others ran while these threads were off the CPU; workers were seen to spin */
     uint32_t n_samples, n_worker, n_blocked, n_sync;
     uint32_t all; /* the pool of all lengths; INTERN_NONE = it is that itself */
