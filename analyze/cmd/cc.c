@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * whywait cc: the compiler flags that make a program count, for `mpicc $(whywait cc) -O2 -g ...`, at compiling and at
- * linking. A GCC plugin works with one version of GCC only, so the compiler is asked for its version first: a clear
+ * linking. A plugin works with one version of a compiler only, so the compiler is asked for its version first: a clear
  * line here instead of a failing build.
  */
 #include "analyze/cmd/cmd.h"
@@ -28,7 +28,7 @@ struct options {
 enum { OPT_COMPILER = OPT_OTHER, OPT_NOTES, OPT_ONLY, OPT_NO_EXCEPTIONS, OPT_NO_BYTES, OPT_INITIAL_EXEC };
 static const struct option_row rows[] = {
     {"compiler", OPT_COMPILER, "CC",
-     "ask CC for its version (mpicc, mpicxx, gfortran-12 ...; default: what mpicc runs, or gcc)"},
+     "ask CC for its version (mpicc, mpicxx, gfortran-12, clang ...; default: what mpicc runs, or gcc)"},
     {"notes", OPT_NOTES, NULL, "have the compiler name each function that cannot be counted, and why"},
     {"only", OPT_ONLY, "NAME",
      "count these source files or routines only (* and ? stand for anything; may be given several times)"},
@@ -41,9 +41,9 @@ static const struct option_row rows[] = {
 
 const struct manual manual_cc = {
     .synopsis = "[OPTIONS]",
-    .about = "Prints the flags with which GCC counts how often each loop runs, for less than one percent of run "
-             "time:\nmpicc $(whywait cc) -O2 -g ...\nUse them at compiling, and with -flto at linking too. C, C++ and "
-             "Fortran. The program runs alone as well as recorded.",
+    .about = "Prints the flags with which GCC or clang counts how often each loop runs, for about one percent of run "
+             "time:\nmpicc $(whywait cc) -O2 -g ...\nGCC: C, C++ and Fortran; with -flto, use them at linking too. "
+             "clang: C and C++, without -flto, and without bytes. The program runs alone as well as recorded.",
     .rows = rows,
 };
 
@@ -81,57 +81,108 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-/* The first line of what `COMPILER -dumpfullversion` says, which other compilers do not know; "" = nothing. */
-static void read_gcc_version(const char *compiler, char version[64])
+/* The first line of what the compiler answers to a question; "" = nothing. */
+static void ask(const char *compiler, const char *question, char answer[256])
 {
     char command[PATH_MAX];
-    snprintf(command, sizeof command, "%s -dumpfullversion 2>/dev/null", compiler);
-    FILE *answer = popen(command, "r");
-    if (!answer || !fgets(version, 64, answer))
-        *version = '\0';
-    version[strcspn(version, "\n")] = '\0';
-    if (answer)
-        pclose(answer);
+    snprintf(command, sizeof command, "%s %s 2>/dev/null", compiler, question);
+    FILE *output = popen(command, "r");
+    if (!output || !fgets(answer, 256, output))
+        *answer = '\0';
+    answer[strcspn(answer, "\n")] = '\0';
+    if (output)
+        pclose(output);
 }
 
-/* For the compiler that will run: a wrapper such as mpicc asks the one behind it ($OMPI_CC, $MPICH_CC). */
-static void choose_plugin(const char *asked, char plugin[PATH_MAX])
+/* The compiler that will run: a wrapper such as mpicc asks the one behind it ($OMPI_CC, $MPICH_CC). Sets its version
+ * ("12.2.0"), "" when it is none of those that a plugin can be built for. */
+static enum installation_compiler identify(const char *compiler, char version[256])
 {
-    char path[PATH_MAX], version[64] = "";
-    const char *compiler = asked ? asked : program_find("mpicc", path) ? "mpicc" : "gcc", *built = installation_gccs();
-    if (!installation_plugin(NULL, plugin))
+    static const char sign[] = "clang version ";
+    ask(compiler, "-dumpfullversion", version); /* known to GCC alone */
+    if (*version)
+        return INSTALLATION_GCC;
+    char answer[256];
+    ask(compiler, "--version", answer);
+    const char *found = strstr(answer, sign);
+    if (found)
+        snprintf(version, 256, "%.*s", (int)strspn(found + strlen(sign), "0123456789."), found + strlen(sign));
+    return INSTALLATION_CLANG;
+}
+
+/* "GCC 12.2.0, 11.3.0 or clang 14.0.6" */
+static const char *name_plugins(char text[256])
+{
+    *text = '\0';
+    for (int i = 0; i < INSTALLATION_COMPILERS; i++) {
+        enum installation_compiler each = (enum installation_compiler)i;
+        size_t n = strlen(text);
+        if (*installation_versions(each))
+            snprintf(text + n, 256 - n, "%s%s %s", n ? " or " : "", installation_compiler_name(each),
+                     installation_versions(each));
+    }
+    return text;
+}
+
+static enum installation_compiler choose_plugin(const char *asked, char plugin[PATH_MAX])
+{
+    char path[PATH_MAX], version[256] = "", built[256];
+    const char *compiler = asked ? asked : program_find("mpicc", path) ? "mpicc" : "gcc";
+    name_plugins(built);
+    if (!installation_counts())
         die(*built ? "the compiler plugin is not beside this tool (in ../lib/whywait)"
-                   : "no compiler plugin was built: install GCC's plugin headers (on Debian: apt-get install "
-                     "gcc-12-plugin-dev) and build whywait again; everything but exact counts works without it");
-    read_gcc_version(compiler, version);
+                   : "no compiler plugin was built: install GCC's plugin headers or LLVM's headers (on Debian: apt-get "
+                     "install gcc-12-plugin-dev llvm-14-dev) and build whywait again; everything but exact counts "
+                     "works without it");
+    enum installation_compiler kind = identify(compiler, version);
     if (!*version)
-        die("%s is not GCC, or is not there; exact counts need GCC %s (name it with --compiler)", compiler, built);
-    if (!installation_plugin(version, plugin))
-        die("%s is GCC %s, but the plugin was built for GCC %s; use one of these (--compiler), or build whywait where "
-            "the plugin headers of GCC %s are",
-            compiler, version, built, version);
+        die("%s is neither GCC nor clang, or is not there; exact counts need %s (name it with --compiler)", compiler,
+            built);
+    const char *name = installation_compiler_name(kind);
+    if (!installation_plugin(kind, version, plugin))
+        die("%s is %s %s, but plugins were built for %s; use one of these (--compiler), or build whywait where the "
+            "headers of %s %s are",
+            compiler, name, version, built, name, version);
     if (strpbrk(plugin, " \t\n*?["))
         die("the shell would split the path of the plugin (%s): install whywait where paths have no blanks", plugin);
+    return kind;
+}
+
+static void print_option(enum installation_compiler compiler, const char *option, const char *value)
+{
+    static const char *const forms[INSTALLATION_COMPILERS] = {
+        [INSTALLATION_GCC] = " -fplugin-arg-" PLUGIN "-%s%s%s",
+        [INSTALLATION_CLANG] = " -Xclang -mllvm -Xclang -whywait-%s%s%s",
+    };
+    printf(forms[compiler], option, value ? "=" : "", value ? value : "");
+}
+
+static void print_options(enum installation_compiler compiler, const struct options *options)
+{
+    const struct {
+        bool is_on;
+        const char *option[INSTALLATION_COMPILERS]; /* NULL = needs none */
+    } flags[] = {{options->notes, {"verbose", "verbose"}},
+                 {options->no_exceptions, {"no-exceptions", "no-exceptions"}},
+                 {options->no_bytes, {"no-bytes", NULL}},
+                 {options->initial_exec, {"tls=initial-exec", "initial-exec"}}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].is_on && flags[i].option[compiler])
+            print_option(compiler, flags[i].option[compiler], NULL);
+    for (unsigned i = 0; i < options->n_only; i++)
+        print_option(compiler, "only", options->only[i]);
 }
 
 int cmd_cc(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     char plugin[PATH_MAX];
-    choose_plugin(options.compiler, plugin);
-    printf("-fplugin=%s", plugin);
-    const struct {
-        bool is_on;
-        const char *flag;
-    } flags[] = {{options.notes, "verbose"},
-                 {options.no_exceptions, "no-exceptions"},
-                 {options.no_bytes, "no-bytes"},
-                 {options.initial_exec, "tls=initial-exec"}};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (flags[i].is_on)
-            printf(" -fplugin-arg-" PLUGIN "-%s", flags[i].flag);
-    for (unsigned i = 0; i < options.n_only; i++)
-        printf(" -fplugin-arg-" PLUGIN "-only=%s", options.only[i]);
+    enum installation_compiler compiler = choose_plugin(options.compiler, plugin);
+    if (compiler == INSTALLATION_GCC)
+        printf("-fplugin=%s", plugin);
+    else /* loaded twice: in time for its options, and for its passes */
+        printf("-Xclang -load -Xclang %s -fpass-plugin=%s", plugin, plugin);
+    print_options(compiler, &options);
     putchar('\n');
     return 0;
 }

@@ -255,7 +255,6 @@ static bool check_program(struct program *program, bool list_all)
 int cmd_check(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    char plugin[PATH_MAX];
     struct perf_event_attr sampling = task_clock(), switching = task_clock();
     switching.context_switch = 1;
     switching.sample_id_all = 1;
@@ -264,7 +263,7 @@ int cmd_check(int argc, char **argv)
     line("samples", samples.works, samples.reason);
     line("time without a CPU", switches.works, switches.reason);
     line("CPU timers", timer.works, timer.reason);
-    bool has_plugin = installation_plugin(NULL, plugin);
+    bool has_plugin = installation_counts();
     line("exact counts", has_plugin,
          has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "no compiler plugin is beside this tool");
     if (!options.program)

@@ -25,23 +25,46 @@ bool installation_find(const char *name, char path[PATH_MAX])
     return false;
 }
 
-const char *installation_gccs(void)
+static const struct {
+    const char *name, *folder, *versions;
+    bool fits_major; /* not one version only */
+} compilers[INSTALLATION_COMPILERS] = {
+    [INSTALLATION_GCC] = {"GCC", "gcc", WHYWAIT_GCCS, false},
+    [INSTALLATION_CLANG] = {"clang", "clang", WHYWAIT_CLANGS, true},
+};
+
+const char *installation_compiler_name(enum installation_compiler compiler)
 {
-    return WHYWAIT_GCCS;
+    return compilers[compiler].name;
 }
 
-bool installation_plugin(const char *gcc, char path[PATH_MAX])
+const char *installation_versions(enum installation_compiler compiler)
+{
+    return compilers[compiler].versions;
+}
+
+bool installation_plugin(enum installation_compiler compiler, const char *version, char path[PATH_MAX])
 {
     *path = '\0';
-    for (const char *at = WHYWAIT_GCCS; *at; at += strspn(at, ", ")) {
+    for (const char *at = compilers[compiler].versions; *at; at += strspn(at, ", ")) {
         size_t length = strcspn(at, ",");
         char name[64];
-        snprintf(name, sizeof name, "whywait/gcc-%d/whywait_plugin.so", atoi(at));
-        bool is_it = !gcc || (strlen(gcc) == length && !strncmp(at, gcc, length));
+        snprintf(name, sizeof name, "whywait/%s-%d/whywait_plugin.so", compilers[compiler].folder, atoi(at));
+        bool is_it = !version || (strlen(version) == length && !strncmp(at, version, length)) ||
+                     (compilers[compiler].fits_major && atoi(version) == atoi(at));
         if (is_it && installation_find(name, path))
             return true;
         at += length;
     }
+    return false;
+}
+
+bool installation_counts(void)
+{
+    char path[PATH_MAX];
+    for (int each = 0; each < INSTALLATION_COMPILERS; each++)
+        if (installation_plugin((enum installation_compiler)each, NULL, path))
+            return true;
     return false;
 }
 
@@ -53,13 +76,27 @@ static void print_recorder(const char *mpis, enum program_mpi mpi)
            is_there ? "" : " is not in ../lib of this tool: no recorder");
 }
 
-void installation_print(void)
+static void print_plugins(void)
 {
     char path[PATH_MAX];
+    const char *title = "exact counts";
+    for (int i = 0; i < INSTALLATION_COMPILERS; i++) {
+        enum installation_compiler each = (enum installation_compiler)i;
+        if (!*compilers[each].versions)
+            continue;
+        printf("  %-47s %s %s%s\n", title, compilers[each].name, compilers[each].versions,
+               installation_plugin(each, NULL, path) ? "" : ", but its plugin is not in ../lib of this tool");
+        title = "";
+    }
+    if (*title)
+        printf("  %-47s no compiler plugin was built\n", title);
+}
+
+void installation_print(void)
+{
     puts("whywait " WHYWAIT_VERSION);
     print_recorder("Open MPI 4, 5 and 6", PROGRAM_OPEN_MPI);
     print_recorder("MPICH, Intel MPI, Cray MPICH, MVAPICH", PROGRAM_MPICH);
     print_recorder("any MPI 5 by its standard ABI (libmpi_abi.so)", PROGRAM_STANDARD_ABI);
-    printf("  %-47s %s%s\n", "exact counts", *WHYWAIT_GCCS ? "GCC " WHYWAIT_GCCS : "no compiler plugin was built",
-           *WHYWAIT_GCCS && !installation_plugin(NULL, path) ? ", but its plugin is not in ../lib of this tool" : "");
+    print_plugins();
 }

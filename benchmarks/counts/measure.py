@@ -8,13 +8,15 @@ Each round runs every variant of a kernel once, in alternating order, and compar
 machine hit both; the median of the rounds' ratios of CPU times counts. Each variant is built in several layouts
 (alignments of loops), and the mean over the layouts counts: where a short loop happens to lie changes its time by up to
 30 percent either way, with or without counters. The spread is that of the rounds' means over the kernels. Beside ours:
-gcc -fprofile-arcs, and clang -fprofile-generate against plain clang, where clang is installed. Exit status 1 when our
-geometric mean exceeds 1.01, our worst kernel 1.10, or another instrumentation is cheaper.
+gcc -fprofile-arcs; and where clang is installed, ours of clang, -fprofile-generate and -fprofile-instr-generate against
+plain clang. With --instructions instructions are compared instead, as valgrind counts them, in one round. Exit status 1
+when our geometric mean exceeds 1.01, our worst kernel 1.10, or another instrumentation of the same compiler is cheaper.
 """
 import argparse
 import math
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -33,23 +35,33 @@ def options():
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--only', default='', help='kernels, separated by commas')
     parser.add_argument('--optimise', default='-O2,-O3', help='levels, separated by commas')
+    parser.add_argument('--instructions', action='store_true', help='compare executed instructions, not time')
+    parser.add_argument('--compiler', default='', help='leave out all but gcc or clang')
     parser.add_argument('--own', action='store_true', help='leave out the other instrumentations')
     parser.add_argument('--extra', default='', help='further flags for our variant')
     return parser.parse_args()
 
 
-def variants(source, flags, own):
-    """name -> (command prefix, name of the variant it is compared with)"""
+def own_flags(whywait, compiler):
+    answer = subprocess.run([whywait, 'cc', '--compiler', compiler], capture_output=True, text=True, check=False)
+    return answer.stdout.split()
+
+
+def variants(source, flags, args):
+    """name -> (command prefix, name of the variant it is compared with). flags: by compiler; none = it has no plugin"""
     gcc, clang = COMPILERS[source.suffix]
-    table = {'plain': ([gcc], None),
-             'ours': ([gcc, *flags], 'plain'),
-             'profile-arcs': ([gcc, '-fprofile-arcs'], 'plain')}
-    if own:
-        del table['profile-arcs']
-    elif clang and shutil.which(clang):
+    table = {}
+    if args.compiler != 'clang':
+        table |= {'gcc': ([gcc], None),
+                  'gcc ours': ([gcc, *flags['gcc']], 'gcc'),
+                  'gcc arcs': ([gcc, '-fprofile-arcs'], 'gcc')}
+    if args.compiler != 'gcc' and clang and shutil.which(clang):
         table['clang'] = ([clang], None)
-        table['clang-generate'] = ([clang, '-fprofile-generate'], 'clang')
-    return table
+        if flags['clang']:
+            table['clang ours'] = ([clang, *flags['clang']], 'clang')
+        table |= {'clang generate': ([clang, '-fprofile-generate'], 'clang'),
+                  'clang instr': ([clang, '-fprofile-instr-generate'], 'clang')}
+    return {name: each for name, each in table.items() if not args.own or not each[1] or name.endswith('ours')}
 
 
 def build(source, prefix, level, target):
@@ -68,10 +80,18 @@ def run(program):
         return usage.ru_utime + usage.ru_stime, output.read()
 
 
-def build_all(source, level, table, folder):
+def count(program):
+    """Executed instructions, and the output."""
+    child = subprocess.run(['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null', str(program)],
+                           capture_output=True, cwd=program.parent, check=True)
+    found = re.search(rb'I +refs: +([0-9,]+)', child.stderr)
+    return int(found[1].replace(b',', b'')), child.stdout
+
+
+def build_all(source, level, table, layouts, folder):
     """(layout, variant) -> program; those that are compared with each other lie side by side"""
     programs = {}
-    for number, layout in enumerate(LAYOUTS):
+    for number, layout in enumerate(layouts):
         for name, (prefix, _) in table.items():
             programs[number, name] = folder / f'{source.stem}{level}-{name}-{number}'
             flags = [flag for flag in layout.split() if not prefix[0].startswith('clang')]
@@ -81,18 +101,20 @@ def build_all(source, level, table, folder):
 
 def measure(source, level, flags, args, folder):
     """variant -> by round and layout: ratio to what it is compared with"""
-    table = variants(source, flags, args.own)
-    programs = build_all(source, level, table, folder)
+    table = variants(source, flags, args)
+    layouts = LAYOUTS[:1] if args.instructions else LAYOUTS
+    programs = build_all(source, level, table, layouts, folder)
     ratios = {name: [] for name, (_, base) in table.items() if base}
     outputs = {}
-    for turn in range(args.rounds):
+    for turn in range(1 if args.instructions else args.rounds):
         times = {}
         for key in list(programs) if turn % 2 == 0 else list(programs)[::-1]:
-            times[key], outputs[key[1]] = run(programs[key])
+            times[key], outputs[key[1]] = (count if args.instructions else run)(programs[key])
         for name, rounds in ratios.items():
-            rounds.append([times[n, name] / times[n, table[name][1]] for n in range(len(LAYOUTS))])
-    if outputs['ours'] != outputs['plain']:
-        sys.exit(f'{source.name}: counting changed the output')
+            rounds.append([times[n, name] / times[n, table[name][1]] for n in range(len(layouts))])
+    for name, (_, base) in table.items():
+        if name.endswith('ours') and outputs[name] != outputs[base]:
+            sys.exit(f'{source.name}: counting changed the output')
     return ratios
 
 
@@ -125,21 +147,25 @@ def report(level, results):
 
 
 def judge(level, summary):
-    own_mean, own_worst = summary['ours']
     faults = []
-    if own_mean > MEAN_BOUND:
-        faults.append(f'{level}: mean {own_mean:.3f} is above {MEAN_BOUND}')
-    if own_worst > WORST_BOUND:
-        faults.append(f'{level}: worst {own_worst:.3f} is above {WORST_BOUND}')
-    faults += [f'{level}: {name} is cheaper' for name, (other, _) in summary.items() if other < own_mean]
+    for own, (own_mean, own_worst) in summary.items():
+        if not own.endswith('ours'):
+            continue
+        if own_mean > MEAN_BOUND:
+            faults.append(f'{level}: {own}: mean {own_mean:.3f} is above {MEAN_BOUND}')
+        if own_worst > WORST_BOUND:
+            faults.append(f'{level}: {own}: worst {own_worst:.3f} is above {WORST_BOUND}')
+        faults += [f'{level}: {name} is cheaper' for name, (other, _) in summary.items()
+                   if name.split()[0] == own.split()[0] and other < own_mean]
     return faults
 
 
 def main():
     args = options()
-    flags = subprocess.run([args.whywait, 'cc', '--compiler', 'gcc'], capture_output=True, text=True, check=True)
-    flags = flags.stdout.split() + args.extra.split()
+    flags = {name: own_flags(args.whywait, name) + args.extra.split() for name in ('gcc', 'clang')}
     sources = sorted(p for p in (HERE / 'kernels').iterdir() if p.suffix in COMPILERS)
+    if args.compiler == 'clang':
+        sources = [p for p in sources if COMPILERS[p.suffix][1]]
     if args.only:
         sources = [p for p in sources if p.stem in args.only.split(',')]
     faults = []

@@ -106,7 +106,7 @@ TABLE = """
 1 | ELF                      | loops @text
 1 | ELF                      | loops @empty
 1 | hexadecimal              | loops @program zz
-1 | not GCC                  | cc --compiler nosuch
+1 | neither GCC nor clang    | cc --compiler nosuch
 1 | needs a value            | cc --compiler
 1 | unknown option           | cc --bogus
 1 | options only             | cc words

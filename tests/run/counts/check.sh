@@ -2,31 +2,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh PLUGIN COMPARE OBJECTS SOURCES PROGRAM "LEVEL,..."
 # Builds a program twice, with Knuth's counters and with a counter in every block, runs both, and compares the executions
-# of every block in every interval. The compiler checks its own data after each pass (-fchecking). OBJECTS: the objects
-# of sync.c and counters*.c, separated by commas. COUNTS_GCC: the major version of a GCC beside the usual one. Further flags stand in the program's second or third line: "flags: ...".
+# of every block in every interval. GCC checks its own data after each pass (-fchecking). OBJECTS: the objects of sync.c
+# and counters*.c, separated by commas. COUNTS_GCC, COUNTS_CLANG: the major version of a GCC beside the usual one, or of a
+# clang. Further flags stand in the program's second or third line: "flags: ...".
 set -eu
 suffix=${COUNTS_GCC:+-$COUNTS_GCC}
+clang=${COUNTS_CLANG:-}
 plugin=$1 compare=$2 objects=${3//,/ } root=$4 program=$5 levels=${6//,/ }
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-counts.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 case $program in
-*.cpp) compiler=g++$suffix ;;
+*.cpp) compiler=${clang:+clang++-$clang} && compiler=${compiler:-g++$suffix} ;;
 *.f90) compiler=gfortran$suffix ;;
-*) compiler=gcc$suffix ;;
+*) compiler=${clang:+clang-$clang} && compiler=${compiler:-gcc$suffix} ;;
 esac
+if [ -n "$clang" ]; then
+    with="-fpass-plugin=$plugin -Xclang -load -Xclang $plugin" every="-Xclang -mllvm -Xclang -whywait-every-block"
+else
+    with="-fchecking -fplugin=$plugin" every=-fplugin-arg-whywait_plugin-every-block
+fi
 flags=$(sed -n 's/.*flags: \(.*\)/\1/p' "$program" | sed 's/ \*\///')
 
 build() { # TARGET LEVEL FLAGS...
     local target=$1 level=$2
     shift 2
     # shellcheck disable=SC2086
-    $compiler ${level//+/ } $flags -fchecking "-fplugin=$plugin" "$@" "-I$root" "$program" $objects -o "$target" -rdynamic -lpthread -lm 2>"$folder/log" ||
+    $compiler ${level//+/ } $flags $with "$@" "-I$root" "$program" $objects -o "$target" -rdynamic -lpthread -lm 2>"$folder/log" ||
         { cat "$folder/log"; exit 1; }
 }
 
 for level in $levels; do
     build "$folder/knuth" "$level"
-    build "$folder/every" "$level" -fplugin-arg-whywait_plugin-every-block
+    # shellcheck disable=SC2086
+    build "$folder/every" "$level" $every
     for kind in knuth every; do
         (cd "$folder" && COUNTS_OUT=$kind.txt "./$kind" >"$kind.out")
     done

@@ -18,29 +18,39 @@ refused() { # WHAT EXPECTED OPTIONS...
 }
 printf '#!/bin/sh\necho 13.2.0\n' >gcc-other
 chmod +x gcc-other
-refused "another GCC" "is GCC 13.2.0, but the plugin was built for GCC" --compiler ./gcc-other
+refused "another GCC" "is GCC 13.2.0, but plugins were built for GCC" --compiler ./gcc-other
 for gcc in gcc-11 gcc-12; do
     command -v "$gcc" >/dev/null || continue
     [ -d "$("$gcc" -print-file-name=plugin)/include" ] || continue
     "$tool" cc --compiler "$gcc" | grep -q "/whywait/$gcc/" || { echo "$gcc: another plugin"; status=1; }
 done
-refused "no compiler" "is not GCC, or is not there" --compiler ./none
+refused "no compiler" "is neither GCC nor clang, or is not there" --compiler ./none
 # A wrapper that runs another compiler: GCC's flags would end the build.
-mkdir clang-behind && printf '#!/bin/sh\necho "clang: error" >&2; exit 1\n' >clang-behind/mpicc && chmod +x clang-behind/mpicc
-PATH=$PWD/clang-behind:$PATH refused "a wrapper of another compiler" "mpicc is not GCC, or is not there"
+mkdir behind && printf '#!/bin/sh\necho "nvc: error" >&2; exit 1\n' >behind/mpicc && chmod +x behind/mpicc
+PATH=$PWD/behind:$PATH refused "a wrapper of another compiler" "mpicc is neither GCC nor clang, or is not there"
+printf '#!/bin/sh\n[ "$1" = --version ] && echo "clang version 3.9.1 (tags/final)"\n' >behind/mpicc
+PATH=$PWD/behind:$PATH refused "an old clang" "mpicc is clang 3.9.1, but plugins were built for"
 refused "a blank in a pattern" "without blanks" --compiler gcc --only 'a b'
 
+count_only() { # COMPILER: of two functions one alone
+    # shellcheck disable=SC2046
+    "$1" $("$tool" cc --compiler "$1" --only 'want?d') -O0 two.c -o two
+    [ "$(./two)" = 13 ] || { echo "$1: the program printed $(./two)"; status=1; }
+    readelf -p .whywait_strings two >strings
+    grep -q ' wanted$' strings && ! grep -q ' other$\| main$' strings || { echo "$1 counted functions:"; cat strings; status=1; }
+}
 cat >two.c <<'END'
 #include <stdio.h>
 int wanted(int x) { return x > 3 ? x * 2 : x; }
 int other(int x) { return x > 5 ? x - 1 : x; }
 int main(void) { return printf("%d\n", wanted(4) + other(6)) < 0; }
 END
-# shellcheck disable=SC2046
-gcc $("$tool" cc --compiler gcc --only 'want?d') -O0 two.c -o two
-[ "$(./two)" = 13 ] || { echo "the program printed $(./two)"; status=1; }
-readelf -p .whywait_strings two >strings
-grep -q ' wanted$' strings && ! grep -q ' other$\| main$' strings || { echo "counted functions:"; cat strings; status=1; }
+count_only gcc
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null && "$tool" version | grep -q "clang.* ${clang#clang-}\." || continue
+    count_only $clang
+    "$tool" cc --compiler $clang | grep -q "/whywait/$clang/" || { echo "$clang: another plugin"; status=1; }
+done
 
 # Functions that are alike are not made one: each has its own name and counts.
 cat >alike.c <<'END'

@@ -139,13 +139,17 @@ static __attribute__((noinline, used)) int forwarded(int value, int n)
     return value;
 }
 
-/* Returns what another function has returned, with no return statement of its own. */
+/* Returns what another function has returned, with no return statement of its own. Only GCC has that. */
 static __attribute__((noinline)) int forward(int value, int n)
 {
+#ifdef __clang__
+    return n > 6 ? value : forwarded(value, n);
+#else
     void *result = __builtin_apply((void (*)(void))forwarded, __builtin_apply_args(), 64);
     if (n > 6)
         return value;
     __builtin_return(result);
+#endif
 }
 
 int main(void)
