@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/archive.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
 #include <dirent.h>

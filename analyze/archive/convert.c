@@ -6,9 +6,10 @@
  */
 #include "analyze/archive/convert.h"
 #include "analyze/archive/archive.h"
-#include "analyze/archive/durable.h"
-#include "analyze/archive/folder.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/durable.h"
+#include "analyze/files/folder.h"
+#include "analyze/files/in_use.h"
+#include "analyze/files/paths.h"
 #include "analyze/archive/stream.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/err.h"

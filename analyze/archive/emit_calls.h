@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records that emit.c hands on: of requests, of one-sided communication and of MPI-IO. */
 #pragma once
-#include "analyze/archive/archive.h"
-#include "analyze/archive/emit.h"
-
-#define WRITE(location, record, ...)                                                                                   \
-    ((location)->failed |= OTF2_EvtWriter_##record((location)->writer, __VA_ARGS__) != OTF2_SUCCESS)
-
-/* The time of the next record: not before that of the last. */
-uint64_t emit_time(struct emit_location *location, uint64_t time_ns);
-/* OTF2's ids of what the spool names. They are noted as used, in case that their definitions are lost. */
-uint32_t emit_comm_ref(struct emitter *emitter, uint32_t id);
-uint32_t emit_win_ref(struct emitter *emitter, uint32_t id);
-uint32_t emit_file_ref(struct emitter *emitter, uint32_t id);
-uint32_t emit_rank_ref(int32_t peer);
-/* Ranks of an intercommunicator are those of the remote group. */
-uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer);
-uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags);
+#include "analyze/archive/emitter.h"
 
 /* The effects of a call besides taking time. Most do one thing or nothing, which is found once. */
 enum emit_does {
@@ -35,13 +20,8 @@ enum emit_does {
 
 /* MPI-IO. */
 
-/* Facts about a file; NULL when its WW_FILE is lost. */
-static inline struct emit_file *emit_file(const struct emitter *emitter, uint32_t id)
-{
-    const uint64_t *index = map_get(&emitter->file_of, id);
-    return index ? &emitter->files.at[*index - 1] : NULL;
-}
-
+/* False: it takes a handle that is defined already. */
+bool emit_define_file(struct emitter *emitter, const struct ww_file *file);
 /* At the entry of a call on a file; `request`: the one it started, or NULL. */
 void emit_io_begin(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
                    const struct request *request, uint64_t t);

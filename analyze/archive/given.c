@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/given.h"
-#include "analyze/archive/durable.h"
+#include "analyze/files/durable.h"
 #include "wrap/base/err.h"
 #include <fcntl.h>
 #include <stdio.h>

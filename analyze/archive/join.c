@@ -4,8 +4,10 @@
  * system has them, so that the parts stay whole until RUNDIR/traces.otf2, renamed last, says that all is done.
  */
 #include "analyze/archive/join.h"
-#include "analyze/archive/run.h"
-#include "analyze/archive/durable.h"
+#include "analyze/files/home.h"
+#include "analyze/files/in_use.h"
+#include "analyze/files/paths.h"
+#include "analyze/files/durable.h"
 #include "analyze/archive/given.h"
 #include "analyze/archive/keep.h"
 #include "analyze/archive/spool.h"

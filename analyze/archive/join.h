@@ -6,7 +6,7 @@
 #pragma once
 #include "analyze/archive/archive.h"
 #include "analyze/archive/convert.h"
-#include "analyze/archive/folder.h"
+#include "analyze/files/folder.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/containers.h"
 #include "wrap/windows.h"

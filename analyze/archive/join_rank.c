@@ -6,7 +6,7 @@
 #include "analyze/archive/join_rank.h"
 #include "analyze/archive/join_code.h"
 #include "analyze/archive/comms.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
 #include <stdlib.h>

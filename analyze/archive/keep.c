@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/keep.h"
 #include "analyze/archive/archive.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
+#include "analyze/files/in_use.h"
+#include "analyze/files/paths.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
 #include <errno.h>

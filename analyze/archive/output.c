@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/output.h"
-#include "analyze/archive/durable.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/durable.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>

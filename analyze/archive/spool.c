@@ -5,7 +5,7 @@
  */
 #include "analyze/archive/spool.h"
 #include "analyze/archive/given.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
 #include <errno.h>

@@ -5,6 +5,7 @@
  */
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/pipeline.h"

@@ -2,7 +2,7 @@
 #include "analyze/out/original.h"
 #include "analyze/archive/archive.h"
 #include "analyze/archive/keep.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/code/tree.h"
 #include "analyze/out/label.h"
 #include "wrap/base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inputs that must be files: each gets a directory of its own, which the driver puts on a memory file system. */
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "tests/fuzz/fuzz.h"
 #include <stdio.h>
 #include <stdlib.h>

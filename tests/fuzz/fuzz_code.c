@@ -5,7 +5,7 @@
  */
 #include "analyze/code/code.h"
 #include "analyze/counts/counts.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "tests/fuzz/fuzz.h"
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * series, and summed up, as `whywait diff`, `trend` and `report` do. The input is the file. Text has no control
  * characters, and JSON is valid.
  */
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/compare/kept.h"
 #include "analyze/out/difference.h"
 #include "analyze/out/series.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/archive/conversion.h"
 #include "analyze/archive/convert.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

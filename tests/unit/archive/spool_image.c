@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/archive/spool_image.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From spool files through OTF2 back to events: what was recorded is what the passes see. */
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "tests/unit/archive/conversion.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of MPI-IO from spool files through OTF2 back to events: in which call how much of which file was moved. */
 #include "analyze/archive/convert.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/trace/trace.h"
 #include "tests/unit/archive/spool_image.h"
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pages of the spool that a conversion gives back: the archive is the same whenever it is killed, and begun again. */
 #include "analyze/archive/convert.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/archive/given.h"
 #include "analyze/archive/spool.h"
 #include "tests/unit/archive/conversion.h"

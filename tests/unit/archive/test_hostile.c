@@ -5,7 +5,7 @@
  * begin.
  */
 #include "analyze/archive/convert.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/trace/trace.h"
 #include "tests/unit/archive/spool_image.h"
 #include <dirent.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs that did not end well, and spools that are not where they should be: nothing that was recorded is lost. */
 #include "analyze/archive/convert.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/in_use.h"
+#include "analyze/files/paths.h"
 #include "tests/unit/archive/conversion.h"
 #include <setjmp.h>
 #include <stdarg.h>

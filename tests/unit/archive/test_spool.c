@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The spool reader: whole, torn and hostile files. */
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/archive/spool.h"
 #include "tests/unit/archive/spool_image.h"
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/archive/keep.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/out/source.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Clock correction: offsets on lines, floors, alignment from bounds, and whole runs whose clocks disagree. */
 #include "analyze/trace/clock.h"
 #include "analyze/archive/convert.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/trace/trace.h"
 #include "tests/unit/archive/spool_image.h"
 #include <setjmp.h>

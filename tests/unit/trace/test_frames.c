@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Call stacks of a damaged archive: callers that lead back to their own frame are dropped when it is opened. */
 #include "analyze/archive/archive.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/paths.h"
 #include "analyze/trace/trace.h"
 #include "tests/unit/archive/spool_image.h"
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/archive/durable.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/durable.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/archive/folder.h"
-#include "analyze/archive/run.h"
+#include "analyze/files/folder.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include "wrap/base/err_names.h"
 #include <errno.h>
