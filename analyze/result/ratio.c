@@ -21,3 +21,8 @@ bool ratio_is_like(struct ratio one, struct ratio other, double factor)
 {
     return one.low <= other.high * factor && other.low <= one.high * factor;
 }
+
+double ratio_doubt(struct ratio ratio)
+{
+    return ratio.low > 0 ? log(ratio.high / ratio.low) / 2 : INFINITY;
+}

@@ -27,3 +27,5 @@ static inline bool ratio_exceeds(struct ratio ratio, double least)
 }
 /* True when both may be the same. */
 bool ratio_is_like(struct ratio one, struct ratio other, double factor);
+/* The logarithm of the factor by which it may be off, either way; INFINITY where nothing is known. */
+double ratio_doubt(struct ratio ratio);

@@ -70,17 +70,42 @@ static bool nobody_has_more(const struct cause *cause, const struct sides *sides
     return balance_is_as_often(late, others) || (others->n && balance_is_less(late, others));
 }
 
-/* As far as is known: several are not compared with each other but with their mean. */
+/* Of one late rank, compared with the others, or with the mean of all who are late. */
+static struct ratio cost_ratio(const struct sides *sides, uint32_t late)
+{
+    const struct doing *whom = sides->others.n ? &sides->others.mean : &sides->late.mean;
+    return sides_costs(&sides->late.each[late], whom);
+}
+
+static bool has_costs(const struct sides *sides)
+{
+    const struct doing *whom = sides->others.n ? &sides->others.mean : &sides->late.mean;
+    bool has = sides->late.n + sides->others.n > 1 && whom->cost_ns > 0;
+    for (uint32_t i = 0; i < sides->late.n && has; i++)
+        has = sides->late.each[i].cost_ns > 0;
+    return has;
+}
+
+/* As far as is known. */
 static bool is_same_cost(const struct sides *sides)
 {
-    const struct crowd *late = &sides->late;
-    const struct doing *whom = sides->others.n ? &sides->others.mean : &late->mean;
-    bool is_same = late->n + sides->others.n > 1 && whom->cost_ns > 0;
-    for (uint32_t i = 0; i < late->n && is_same; i++) {
-        struct ratio costs = sides_costs(&late->each[i], whom);
-        is_same = late->each[i].cost_ns > 0 && !ratio_exceeds(costs, NOTABLY_LONGER) && costs.value < TIMES_ALIKE;
+    bool is_same = has_costs(sides);
+    for (uint32_t i = 0; i < sides->late.n && is_same; i++) {
+        struct ratio costs = cost_ratio(sides, i);
+        is_same = !ratio_exceeds(costs, NOTABLY_LONGER) && costs.value < TIMES_ALIKE;
     }
     return is_same;
+}
+
+/* So little is known of their costs that they may as well be the same. */
+static bool is_unknown_cost(const struct sides *sides)
+{
+    bool is_unknown = has_costs(sides);
+    for (uint32_t i = 0; i < sides->late.n && is_unknown; i++) {
+        struct ratio costs = cost_ratio(sides, i);
+        is_unknown = !ratio_exceeds(costs, NOTABLY_LONGER) && ratio_doubt(costs) > VAGUE_DOUBT;
+    }
+    return is_unknown;
 }
 
 enum balance balance_of(const struct cause *cause, const struct sides *sides)
@@ -100,7 +125,7 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
 
 enum cause_kind balance_settle_kind(struct cause *cause, const struct sides *sides)
 {
-    if (!(cause->kind_ns[KIND_SLOWER] > 0) || !is_same_cost(sides))
+    if (!(cause->kind_ns[KIND_SLOWER] > 0) || !(is_same_cost(sides) || is_unknown_cost(sides)))
         return KIND_SLOWER;
     bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
     enum cause_kind kind = is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;

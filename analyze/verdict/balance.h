@@ -15,6 +15,6 @@ bool balance_is_as_often(const struct crowd *late, const struct crowd *others);
 bool balance_is_less(const struct crowd *late, const struct crowd *others);
 const char *balance_name(enum balance balance); /* "each-time" ... as in the JSON */
 enum balance balance_of(const struct cause *cause, const struct sides *sides);
-/* What is called slower, at a cost that is the same on all ranks as far as is known, is not: it becomes more work where
- * ranks execute more, else more time. Returns what it has become, or KIND_SLOWER. */
+/* Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough to be
+ * compared, that becomes more work where ranks execute more, else more time. Returns what it has become, or KIND_SLOWER. */
 enum cause_kind balance_settle_kind(struct cause *cause, const struct sides *sides);

@@ -28,12 +28,6 @@ static struct factor factor_of(const struct crowd *late, const struct crowd *oth
     return factor;
 }
 
-/* The logarithm of the factor by which a ratio may be off. */
-static double doubt_of(struct ratio ratio)
-{
-    return ratio.low > 0 ? log(ratio.high / ratio.low) / 2 : INFINITY;
-}
-
 static bool is_within(const struct factor *factor, double low, double high)
 {
     return factor->least > low && factor->most < high;
@@ -73,7 +67,7 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
     reason.is_average = !is_alike(others, MEASURE_TIME);
     reason.times = factor_of(late, others, MEASURE_TIME, 1);
     reason.times.at_least = times.low;
-    reason.times.doubt = doubt_of(times);
+    reason.times.doubt = ratio_doubt(times);
     reason.times.is_vague = reason.times.doubt > VAGUE_DOUBT;
     reason.kind = reason.times.is_vague && times.low > 1 ? REASON_LONGER_AT_LEAST : REASON_LONGER;
     reason.is_few = reason.times.is_vague && reason.kind == REASON_LONGER;
@@ -83,9 +77,10 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
 /* By more than its error, and by more than people care about. */
 static bool is_other_cost(const struct factor *cost, const struct crowd *late, const struct crowd *others)
 {
-    for (uint32_t i = 0; i < late->n; i++) {
-        double ratio = cost->is_known ? late->each[i].cost_ns / cost->unit : 1;
-        if (fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(sides_costs(&late->each[i], &others->mean))))
+    for (uint32_t i = 0; i < late->n && cost->is_known; i++) {
+        struct ratio costs = sides_costs(&late->each[i], &others->mean);
+        double by_code = cost->unit / others->mean.cost_ns, ratio = costs.value / by_code;
+        if ((ratio > NOTABLY_LONGER && costs.low > by_code) || (ratio < 1 / NOTABLY_LONGER && costs.high < by_code))
             return true;
     }
     return false;
@@ -106,10 +101,12 @@ static void set_each(struct reason *reason, const struct crowd *late, const stru
 {
     reason->code = factor_of(late, others, MEASURE_INSTRUCTIONS, 1);
     reason->has_same_code = is_within(&reason->code, 1 / SAME_CODE, SAME_CODE);
-    reason->cost = factor_of(late, others, MEASURE_COST, reason->has_same_code ? 1 : reason->code.mean);
-    reason->cost.doubt = doubt_of(sides_costs(&late->mean, &others->mean));
+    double by_code = reason->has_same_code ? 1 : reason->code.mean;
+    struct ratio costs = sides_costs(&late->mean, &others->mean);
+    reason->cost = factor_of(late, others, MEASURE_COST, by_code);
+    reason->cost.doubt = ratio_doubt(costs);
     reason->cost.is_vague = reason->cost.doubt > VAGUE_DOUBT;
-    reason->cost.at_least = reason->cost.mean * exp(-reason->cost.doubt);
+    reason->cost.at_least = costs.low / by_code;
     reason->cost_told = cost_told_of(&reason->cost, late, others);
 }
 
