@@ -90,24 +90,55 @@ function followLink(event) {
   document.getElementById(state.view)?.querySelector("h2")?.focus({preventScroll: true});
 }
 
+/** Marks what is found, and returns it, in the order of the page. */
 function applySearch(text) {
-  const box = document.getElementById("search"), found = document.getElementById("found");
+  const box = document.getElementById("search"), list = [];
   if (box.value !== text) box.value = text;
   state.search = text;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length) shownRun().showAllCauses?.();
   shownRun().refillClasses?.();
   light();
-  let n = 0, first = null;
   for (const item of document.querySelectorAll("li.cause, article.site, tr[data-ranks], [data-find]")) {
     const own = (item.dataset.find || item.textContent).toLowerCase();
     const isFound = words.length > 0 && words.every((w) => own.includes(w));
     item.classList.toggle("is-found", isFound);
     item.classList.toggle("is-other", words.length > 0 && !isFound);
-    if (isFound && n++ === 0) first = item;
+    if (isFound) list.push(item);
   }
-  refill(found, words.length ? `${n} found` : "");
-  return first;
+  sayFound(words.length ? `${list.length} found` : "");
+  foundAt = -1;
+  return list;
+}
+
+let foundAt = -1; // the one that was gone to last
+const sayFound = (text) => refill(document.getElementById("found"), text);
+
+/** Enter: to the next place that is found, or the last one; "rank 7" leads to that rank in the timeline. */
+function goToFound(text, way) {
+  const rank = /^\s*rank\s*(\d+)\s*$/i.exec(text), at = foundAt;
+  if (rank && goToRank(Number(rank[1]))) return;
+  const list = applySearch(text);
+  if (!list.length) return;
+  foundAt = at < 0 && way < 0 ? list.length - 1 : (at + way + list.length) % list.length;
+  sayFound(`${foundAt + 1} of ${list.length}`);
+  list[foundAt].scrollIntoView({block: "center"});
+}
+
+/** False where there is no such rank, or no timeline. */
+function goToRank(rank) {
+  const view = timelines[state.run] ?? timelines[0], row = view ? view.t.rows.findIndex((other) => other.rank === rank) : -1;
+  if (row < 0) return false;
+  jumpTo("timeline");
+  focusRow(view, row);
+  view.canvas.focus({preventScroll: true});
+  return true;
+}
+
+function askForRank() {
+  const box = document.getElementById("search");
+  box.value = "rank ";
+  box.focus();
 }
 
 function makeTools() {
@@ -117,7 +148,7 @@ function makeTools() {
       show({search: search.value});
     },
     onkeydown: (event) => {
-      if (event.key === "Enter") applySearch(search.value)?.scrollIntoView({block: "center"});
+      if (event.key === "Enter") goToFound(search.value, event.shiftKey ? -1 : 1);
       if (event.key === "Escape") {
         search.value = "";
         applySearch("");
@@ -163,9 +194,9 @@ function toggleHelp() {
     old.remove();
     return;
   }
-  const keys = [["1 – 7", "views"], ["c", "next cause"], ["Esc", "no cause; no search"], ["/", "search"], ["m", "the machine pale, or not"], ["d", "dark or light"], ["t", "to the timeline"],
+  const keys = [["1 – 7", "views"], ["c", "next cause"], ["Esc", "no cause; no search"], ["/", "search (Enter: the next place, Shift: the last)"], ["g", "go to a rank"], ["m", "the machine pale, or not"], ["d", "dark or light"], ["t", "to the timeline"],
     ["← →", "timeline: earlier, later (Shift: further)"], ["+ −", "timeline: zoom in, out"], ["0", "timeline: whole run"], ["↑ ↓", "timeline: rank"], ["[ ]", "timeline: more ranks, fewer"],
-    ["n p", "timeline: next, last wait of the rank"], ["Enter", "timeline: show what a wait waited for"], ["?", "this"]];
+    ["n p", "timeline: next, last wait of the rank"], ["Enter", "timeline: show what a wait waited for"], ["Backspace", "timeline: back to what was shown"], ["?", "this"]];
   const dialog = el("dialog", {id: "keys", "aria-label": "Keys", onclose: () => dialog.remove()}, el("h2", null, "Keys"),
     el("dl", null, keys.map(([key, what]) => [el("dt", null, el("kbd", null, key)), el("dd", null, what)])), button("close", () => dialog.close()));
   document.body.append(dialog);
@@ -176,7 +207,7 @@ function pageKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   const onTimeline = event.target.tagName === "CANVAS", causes = shownRun().report.causes.length;
   const actions = {
-    "/": () => document.getElementById("search").focus(), "?": toggleHelp, d: () => document.getElementById("theme").click(),
+    "/": () => document.getElementById("search").focus(), g: () => askForRank(), "?": toggleHelp, d: () => document.getElementById("theme").click(),
     m: () => togglePale("descheduled"), c: () => causes && chooseCause(state.cause % causes + 1, true), Escape: () => state.cause && chooseCause(state.cause),
     t: () => {
       jumpTo("timeline");

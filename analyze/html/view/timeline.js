@@ -58,7 +58,7 @@ function setRows(view, first, count) {
 function makeTimeline(run) {
   const t = run.timeline;
   const canvas = el("canvas.time", {tabindex: 0, role: "application", "aria-roledescription": "timeline",
-    "aria-label": `Timeline of ${plural(t.rows.length, "rank")}: arrow keys move, plus and minus zoom, n and p go to the next and the last wait, Enter explains it, 0 shows the whole run`});
+    "aria-label": `Timeline of ${plural(t.rows.length, "rank")}: arrow keys move, plus and minus zoom, n and p go to the next and the last wait, Enter explains it, Backspace goes back, 0 shows the whole run`});
   const chosen = el("div.chosen", {"aria-live": "polite"});
   const tip = el("div.tip", {hidden: true});
   const view = {run, t, canvas, chosen, tip, bands: [], first: 0, count: t.rows.length, width: 0, selected: null, focusRow: 0, lit: null, tiles: null, isPathShown: true, frames: []};
@@ -559,7 +559,7 @@ function timelineKey(view, event) {
     ArrowUp: () => focusRow(view, view.order[Math.max(0, view.place[view.focusRow] - 1)]), ArrowDown: () => focusRow(view, view.order[Math.min(last, view.place[view.focusRow] + 1)]),
     "]": () => zoomRows(view, 0.5), "[": () => zoomRows(view, 2),
     PageDown: () => setRows(view, view.first + Math.ceil(view.count / 2), view.count), PageUp: () => setRows(view, view.first - Math.ceil(view.count / 2), view.count),
-    n: () => nextWait(view, 1), p: () => nextWait(view, -1), Enter: () => nextOrExplain(view),
+    n: () => nextWait(view, 1), p: () => nextWait(view, -1), Enter: () => nextOrExplain(view), Backspace: () => history.back(),
     Escape: () => {
       view.selected = null;
       refill(view.chosen);
@@ -696,7 +696,7 @@ function viewTimeline(runs) {
       }), button("more ranks", () => views.forEach((view) => zoomRows(view, 2)), {id: "more-ranks"}), button("fewer ranks", () => views.forEach((view) => zoomRows(view, 0.5)), {id: "fewer-ranks"})] : null),
     views.map((view) => [runs.length > 1 ? el("h3", null, view.run.side, " ", el("small", null, view.run.name)) : null, view.node]),
     legend(runs[state.run]),
-    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it, click a state of the legend to make it pale. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter."),
+    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it, click a state of the legend to make it pale. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter Backspace; g goes to a rank."),
     exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
     details]};
 }

@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 
 # What WebDriver calls keys that have no character.
-KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Control": "\ue009"}
+KEYS = {"Enter": "\ue007", "Backspace": "\ue003", "Escape": "\ue00c", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Tab": "\ue004", "Control": "\ue009"}
 
 
 def programs():
