@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/rollup.h"
 #include "analyze/constants/constants.h"
+#include "analyze/result/ratio.h"
 #include "analyze/blame/classes.h"
 #include "wrap/base/containers.h"
 #include <math.h>
@@ -76,17 +77,15 @@ static void outline_release(struct outline *outline)
     sparse_release(&outline->times);
 }
 
-/* The logarithm of how many times as long the late processes take as the others, and its variance. */
-struct excess {
-    double log, variance;
-};
-
-/* Late to the degree that `shares` has it: who carries all the blame is compared with the mean of the others. Half a
- * sample more on both sides keeps the logarithm finite where a side was never seen there. */
-static struct excess excess_of(const struct sparse *times, const struct sparse *shares, uint32_t n_ranks,
-                               double sample_ns)
+/* How many times as long the late processes take as the others. Late to the degree that `shares` has it: who carries
+ * all the blame is compared with the mean of the others. Half a sample more on both sides stands for a side that was
+ * never seen there. */
+static struct ratio excess_of(const struct sparse *times, const struct sparse *shares, uint32_t n_ranks,
+                              double sample_ns)
 {
-    double late_ns = 0, others_ns = 0, late_square = 0, others_square = 0, n_others = fmax(n_ranks - 1.0, 1);
+    double half_ns = fmax(sample_ns, 1) / 2, n_others = fmax(n_ranks - 1.0, 1);
+    double late_ns = half_ns, others_ns = half_ns / n_others, late_square = half_ns,
+           others_square = half_ns / n_others / n_others;
     for (size_t i = 0; i < times->n; i++) {
         double late = sparse_get(shares, times->at[i].key), other = (1 - late) / n_others;
         late_ns += late * times->at[i].ns;
@@ -94,14 +93,8 @@ static struct excess excess_of(const struct sparse *times, const struct sparse *
         late_square += late * late * times->at[i].ns;
         others_square += other * other * times->at[i].ns;
     }
-    double half_ns = fmax(sample_ns, 1) / 2;
-    late_ns += half_ns;
-    others_ns += half_ns / n_others;
-    late_square += half_ns;
-    others_square += half_ns / n_others / n_others;
-    return (struct excess){.log = log(late_ns / others_ns),
-                           .variance = sample_ns *
-                                       (late_square / (late_ns * late_ns) + others_square / (others_ns * others_ns))};
+    return ratio_of((struct measured){late_ns, sqrt(sample_ns * late_square)},
+                    (struct measured){others_ns, sqrt(sample_ns * others_square)});
 }
 
 static bool are_of_the_same(const struct outline *part, const struct outline *whole)
@@ -115,9 +108,9 @@ static bool are_alike(const struct rollup *rollup, const struct outline *part, c
 {
     if (!are_of_the_same(part, whole))
         return false;
-    struct excess one = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
-    struct excess all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
-    return fabs(one.log - all.log) <= SAME_FACTOR + SAME_DEVIATIONS * sqrt(one.variance + all.variance);
+    struct ratio one = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
+    struct ratio all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
+    return ratio_is_like(one, all, exp(SAME_FACTOR));
 }
 
 static struct outline outline_of_tree(const struct rollup *rollup, const struct order *order, uint32_t at)
@@ -439,8 +432,7 @@ static void join_remainders(struct rollup *rollup, const struct order *order, st
 /* True when these processes take longer there by more than samples err. */
 static bool is_known_late(const struct rollup *rollup, const struct outline *outline)
 {
-    struct excess excess = excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns);
-    return excess.log > SAME_DEVIATIONS * sqrt(excess.variance);
+    return ratio_exceeds(excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns), 1);
 }
 
 /* The largest first, so that those that are like each other all know the same one. */
