@@ -16,5 +16,6 @@ bool balance_is_less(const struct crowd *late, const struct crowd *others);
 const char *balance_name(enum balance balance); /* "each-time" ... as in the JSON */
 enum balance balance_of(const struct cause *cause, const struct sides *sides);
 /* Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough to be
- * compared, that becomes more work where ranks execute more, else more time. Returns what it has become, or KIND_SLOWER. */
+ * compared, that becomes more work where ranks execute more, else more time. Returns what it has become, or
+ * KIND_SLOWER. */
 enum cause_kind balance_settle_kind(struct cause *cause, const struct sides *sides);
