@@ -133,7 +133,8 @@ static void line(const char *what, bool works, const char *text)
 static bool never_waits(const char *name)
 {
     size_t length = strlen(name);
-    return !strncasecmp(name, "MPI_Wti", 7) || !strncmp(name, "MPI_T_", 6) ||
+    return !strncasecmp(name, "MPI_Wti", 7) || !strncmp(name, "MPI_T_", 6) || !strncmp(name, "MPI_Abi_", 8) ||
+           strstr(name, "_toint") || strstr(name, "_fromint") ||
            (length > 4 && (!strcmp(name + length - 4, "_c2f") || !strcmp(name + length - 4, "_f2c")));
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of an MPI that is newer than the recorder. A library of their own, -DLIBRARY of the same source, stands for what the
+"""Programs of an MPI that is newer than the one here. A library of their own, -DLIBRARY of the same source, stands for what the
 newer MPI brings."""
 import os
 import shutil

@@ -225,17 +225,26 @@ MPI_ENTRY(Testsome, (int n, MPI_Request requests[], int *n_done, int indices[], 
     return err;
 }
 
-/* Leaves the request as it is: no WW_DONE. */
-MPI_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
-{
-    struct record_poll poll = record_poll_begin(WW_ID_Request_get_status, RECORD_HERE);
-    int err = NEXT(Request_get_status)(request, flag, status);
-    if (poll_folded(&poll, err, err || *flag))
-        return err;
-    struct ww_call *call = record_poll_succeeded(&poll);
-    record_leave(call, err);
-    return err;
-}
+/* Leaves requests as they are: no WW_DONE. */
+#define ASK(name, parameters, arguments, is_found)                                                                     \
+    MPI_ENTRY(name, parameters)                                                                                        \
+    {                                                                                                                  \
+        struct record_poll poll = record_poll_begin(WW_ID_##name, RECORD_HERE);                                        \
+        int err = NEXT(name) arguments;                                                                                \
+        if (poll_folded(&poll, err, err || (is_found)))                                                                \
+            return err;                                                                                                \
+        record_leave(record_poll_succeeded(&poll), err);                                                               \
+        return err;                                                                                                    \
+    }
+
+ASK(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status), (request, flag, status), *flag)
+ASK(Request_get_status_all, (int n, const MPI_Request requests[], int *flag, MPI_Status statuses[]),
+    (n, requests, flag, statuses), *flag)
+ASK(Request_get_status_any, (int n, const MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+    (n, requests, index, flag, status), *flag)
+ASK(Request_get_status_some, (int n, const MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[]),
+    (n, requests, n_done, indices, statuses), *n_done > 0)
+ASK(Parrived, (MPI_Request request, int partition, int *flag), (request, partition, flag), *flag)
 
 MPI_ENTRY(Cancel, (MPI_Request * request))
 {
@@ -274,17 +283,6 @@ MPI_ENTRY(Startall, (int n, MPI_Request requests[]))
     wait_begin(call);
     int err = NEXT(Startall)(n, requests);
     started(call, err, n, requests);
-    record_leave(call, err);
-    return err;
-}
-
-MPI_ENTRY(Parrived, (MPI_Request request, int partition, int *flag))
-{
-    struct record_poll poll = record_poll_begin(WW_ID_Parrived, RECORD_HERE);
-    int err = NEXT(Parrived)(request, partition, flag);
-    if (poll_folded(&poll, err, err || *flag))
-        return err;
-    struct ww_call *call = record_poll_succeeded(&poll);
     record_leave(call, err);
     return err;
 }

@@ -341,6 +341,31 @@ LOCAL(Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_nam
 LOCAL(Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info), (session, pset_name, info))
 LOCAL(Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler), (session, errhandler))
 
+/* Of MPI 4.1 and 5.0. */
+#define LOCAL_BUFFER(kind, type)                                                                                       \
+    LOCAL(kind##_attach_buffer, (type owner, void *buffer, int size), (owner, buffer, size))                           \
+    LOCAL(kind##_attach_buffer_c, (type owner, void *buffer, MPI_Count size), (owner, buffer, size))                   \
+    LOCAL(kind##_detach_buffer, (type owner, void *buffer, int *size), (owner, buffer, size))                          \
+    LOCAL(kind##_detach_buffer_c, (type owner, void *buffer, MPI_Count *size), (owner, buffer, size))                  \
+    LOCAL(kind##_flush_buffer, (type owner), (owner))                                                                  \
+    LOCAL(kind##_iflush_buffer, (type owner, MPI_Request * request), (owner, request))
+LOCAL_BUFFER(Comm, MPI_Comm)
+LOCAL_BUFFER(Session, MPI_Session)
+LOCAL(Buffer_flush, (void), ())
+LOCAL(Buffer_iflush, (MPI_Request * request), (request))
+LOCAL(Get_hw_resource_info, (MPI_Info * info), (info))
+LOCAL(Remove_error_class, (int errorclass), (errorclass))
+LOCAL(Remove_error_code, (int errorcode), (errorcode))
+LOCAL(Remove_error_string, (int errorcode), (errorcode))
+LOCAL(Status_get_error, (const MPI_Status *status, int *error), (status, error))
+LOCAL(Status_get_source, (const MPI_Status *status, int *source), (status, source))
+LOCAL(Status_get_tag, (const MPI_Status *status, int *tag), (status, tag))
+LOCAL(Status_set_elements_c, (MPI_Status * status, MPI_Datatype datatype, MPI_Count count), (status, datatype, count))
+LOCAL(Status_set_error, (MPI_Status * status, int error), (status, error))
+LOCAL(Status_set_source, (MPI_Status * status, int source), (status, source))
+LOCAL(Status_set_tag, (MPI_Status * status, int tag), (status, tag))
+LOCAL(Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair), (value, index, pair))
+
 LOCAL(Address, (void *location, MPI_Aint *address), (location, address))
 LOCAL(Type_extent, (MPI_Datatype datatype, MPI_Aint *extent), (datatype, extent))
 LOCAL(Type_hindexed,

@@ -55,8 +55,8 @@ static void *stub_of(unsigned i)
  * what tools ask. */
 static bool never_waits(const char *name)
 {
-    return !strncmp(name, "MPI_T_", 6) || !strncmp(name, "MPI_Wti", 7) || strstr(name, "_c2f") ||
-           strstr(name, "_f2c") || strstr(name, "toint") || strstr(name, "fromint");
+    return !strncmp(name, "MPI_T_", 6) || !strncmp(name, "MPI_Abi_", 8) || !strncmp(name, "MPI_Wti", 7) ||
+           strstr(name, "_c2f") || strstr(name, "_f2c") || strstr(name, "toint") || strstr(name, "fromint");
 }
 
 /* "MPI_Send", not "MPI_COMM_DUP_FN": that is handed to MPI, and compared there. */
