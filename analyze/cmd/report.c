@@ -315,8 +315,8 @@ static int print_routines(const struct options *options, const struct analysis *
 
 static int lacks_bytes(const struct analysis *analysis)
 {
-    return error("%s has no allocated bytes: they need a program built with `mpicc $(whywait cc)`, and `whywait "
-                 "record --space`",
+    return error("%s has no allocated bytes: they need a program built by GCC with `mpicc $(whywait cc)`, and "
+                 "`whywait record --space`",
                  analysis->trace->path);
 }
 
