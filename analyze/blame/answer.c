@@ -88,7 +88,7 @@ void answer_find(struct analysis *analysis)
     answer->program_share = program_ns / own_time(analysis);
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
-    answer->transfer_share = analysis->efficiency.transfer_ns / own_time(analysis);
+    answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
     answer->kind =
         analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1 ? ANSWER_TRANSFERS : ANSWER_FINE;
     if (!analysis->n_causes || is_fine(analysis, program_ns))

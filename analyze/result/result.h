@@ -311,7 +311,7 @@ struct answer {
     double lacking_share;   /* of waiting_ns: they had no CPU */
     bool is_lacking;        /* ... which is worth saying */
     double program_share;   /* waiting for what the program does, of the time that the machine leaves to it */
-    double transfer_share;  /* data that is moved while nobody is late, likewise */
+    double transfer_share;  /* data that is moved while nobody is late, of all time */
     double machine_share;   /* waiting for ranks that had no CPU, of all time */
     bool is_machine;        /* waiting for ranks that had no CPU is worth saying */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */

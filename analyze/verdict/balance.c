@@ -123,16 +123,32 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
     return is_near && !has_more_trips && !is_dearer ? BALANCE_VARYING : BALANCE_EACH_TIME;
 }
 
-enum cause_kind balance_settle_kind(struct cause *cause, const struct sides *sides)
+/* Known of both sides. */
+static bool is_more_often(const struct sides *sides)
 {
-    if (!(cause->kind_ns[KIND_SLOWER] > 0) || !(is_same_cost(sides) || is_unknown_cost(sides)))
-        return KIND_SLOWER;
-    bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
-    enum cause_kind kind = is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
-    cause->kind_ns[kind] += cause->kind_ns[KIND_SLOWER];
-    cause->kind_ns[KIND_SLOWER] = 0;
+    double others = sides->others.mean.executions;
+    return others > 0 && sides->late.mean.executions > NOTABLY_LONGER * others;
+}
+
+static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
+{
+    double ns = cause->kind_ns[kind];
+    cause->kind_ns[kind] -= ns;
+    cause->kind_ns[becomes] += ns;
+}
+
+struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides)
+{
+    struct settled_kinds settled = {.more_time = KIND_MORE_TIME, .slower = KIND_SLOWER};
+    bool is_same = is_same_cost(sides);
+    if (is_same || is_unknown_cost(sides))
+        settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
+    if (is_same && is_more_often(sides))
+        settled.more_time = KIND_MORE_WORK;
+    kind_becomes(cause, KIND_MORE_TIME, settled.more_time);
+    kind_becomes(cause, KIND_SLOWER, settled.slower);
     for (int i = 0; i < KIND_N; i++)
         if (i == 0 || cause->kind_ns[i] > cause->kind_ns[cause->kind])
             cause->kind = (enum cause_kind)i;
-    return kind;
+    return settled;
 }

@@ -15,7 +15,11 @@ bool balance_is_as_often(const struct crowd *late, const struct crowd *others);
 bool balance_is_less(const struct crowd *late, const struct crowd *others);
 const char *balance_name(enum balance balance); /* "each-time" ... as in the JSON */
 enum balance balance_of(const struct cause *cause, const struct sides *sides);
+/* What time of these kinds has become. */
+struct settled_kinds {
+    enum cause_kind more_time, slower;
+};
 /* Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough to be
- * compared, that becomes more work where ranks execute more, else more time. Returns what it has become, or
- * KIND_SLOWER. */
-enum cause_kind balance_settle_kind(struct cause *cause, const struct sides *sides);
+ * compared, that becomes more work where ranks execute more, else more time. More time becomes more work where ranks
+ * execute more at the same cost: another thread made the calls of MPI, whose counts are not theirs. */
+struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides);

@@ -32,12 +32,12 @@ void verdict_settle_parting(struct parting *parting)
     parting->is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
 }
 
-enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause)
+struct settled_kinds verdict_settle(const struct analysis *analysis, struct cause *cause)
 {
     struct arena scratch = {0};
     struct sides sides = sides_of(&scratch, cause);
     cause->balance = balance_of(cause, &sides);
-    enum cause_kind slower = balance_settle_kind(cause, &sides);
+    struct settled_kinds settled = balance_settle_kinds(cause, &sides);
     cause->reason = reason_of(cause, &sides);
     cause->no_longer = reason_of_no_longer(&sides.no_longer, &sides.others);
     settle_threads(cause, &sides);
@@ -48,21 +48,28 @@ enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *ca
     cause->sharing = thread_sharing_of(cause);
     cause->advice = advice_of(analysis, cause);
     arena_release(&scratch);
-    return slower;
+    return settled;
 }
 
-/* The code that a cause names, and what is below it, is slower where the cause is. `slower`: by the number before
- * causes were sorted, what that has become. */
-static void settle_nodes(struct analysis *analysis, const enum cause_kind *slower, struct arena *scratch)
+static void node_becomes(struct code_node *node, enum cause_kind kind, enum cause_kind becomes)
+{
+    double ns = node->kind_ns[kind];
+    node->kind_ns[kind] -= ns;
+    node->kind_ns[becomes] += ns;
+}
+
+/* The code that a cause names, and what is below it, is of the kinds of the cause. `settled`: by the number before
+ * causes were sorted. */
+static void settle_nodes(struct analysis *analysis, const struct settled_kinds *settled, struct arena *scratch)
 {
     uint32_t *cause = arena_array(scratch, uint32_t, analysis->n_nodes + 1); /* from 1; 0 = none */
     for (uint32_t i = 0; i < analysis->n_nodes; i++) {
         struct code_node *node = &analysis->nodes[i];
         cause[i] = node->cause || node->parent == TRACE_NONE ? node->cause : cause[node->parent];
-        enum cause_kind kind = cause[i] ? slower[cause[i] - 1] : KIND_SLOWER;
-        double ns = node->kind_ns[KIND_SLOWER];
-        node->kind_ns[KIND_SLOWER] -= ns;
-        node->kind_ns[kind] += ns;
+        if (!cause[i])
+            continue;
+        node_becomes(node, KIND_MORE_TIME, settled[cause[i] - 1].more_time);
+        node_becomes(node, KIND_SLOWER, settled[cause[i] - 1].slower);
     }
 }
 
@@ -84,11 +91,11 @@ void verdict_settle_machine(struct analysis *analysis)
 void verdicts_find(struct analysis *analysis)
 {
     struct arena scratch = {0};
-    enum cause_kind *slower = arena_array(&scratch, enum cause_kind, analysis->n_causes + 1);
+    struct settled_kinds *settled = arena_array(&scratch, struct settled_kinds, analysis->n_causes + 1);
     verdict_settle_machine(analysis);
     settle_transfers(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
-        slower[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
-    settle_nodes(analysis, slower, &scratch);
+        settled[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
+    settle_nodes(analysis, settled, &scratch);
     arena_release(&scratch);
 }

@@ -5,11 +5,11 @@
  * All figures of the analysis are final before: its times, ranks and gains.
  */
 #pragma once
-#include "analyze/result/result.h"
+#include "analyze/verdict/balance.h"
 
 void verdicts_find(struct analysis *analysis);
-/* Of one of its causes; returns what its time called slower has become. */
-enum cause_kind verdict_settle(const struct analysis *analysis, struct cause *cause);
+/* Of one of its causes; returns what its kinds have become. */
+struct settled_kinds verdict_settle(const struct analysis *analysis, struct cause *cause);
 /* The machine's row: why CPUs were short, and what to do. */
 void verdict_settle_machine(struct analysis *analysis);
 /* Of one of a cause's decisions. */

@@ -38,8 +38,32 @@ static void lacking_a_cpu_inside_mpi_is_no_transfer(void **state)
     }
 }
 
+/* Both lack a CPU for most of the time. In the little that is left to them, moving data takes 9 %: of all time it is 1
+ * %, and nothing to act on. With CPUs it is. */
+static void transfers_matter_by_their_part_of_all_time(void **state)
+{
+    (void)state;
+    for (int is_absent = 0; is_absent < 2; is_absent++) {
+        struct scene *scene = scene_make(2);
+        uint64_t end_us = is_absent ? 9100 : 1100;
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_work(scene, rank, "work", 1000 + rank);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            if (is_absent)
+                no_cpu(scene, rank, 1010, 9010);
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us);
+        }
+        const struct answer *answer = &scene_analyse(scene)->answer;
+        assert_int_equal(answer->kind, is_absent ? ANSWER_FINE : ANSWER_TRANSFERS);
+        scene_free(scene);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lacking_a_cpu_inside_mpi_is_no_transfer)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lacking_a_cpu_inside_mpi_is_no_transfer),
+        cmocka_unit_test(transfers_matter_by_their_part_of_all_time),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
