@@ -227,7 +227,30 @@ static void join(struct rollup *rollup, struct joining *joining, uint32_t cause,
     rollup->causes.at[host].blame_ns += rollup->causes.at[cause].blame_ns;
 }
 
-/* The largest cause chosen within [at, end of at) that is like this one and no remainder; ROLLUP_NONE. */
+/* True when these processes take longer there by more than samples err. */
+static bool is_known_late(const struct rollup *rollup, const struct outline *outline)
+{
+    return ratio_exceeds(excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns), 1);
+}
+
+/* So little is blamed on it, and so little is known of it, that it may be chance: nobody is known to take longer there,
+ * and its blame is no more than what one process errs by in sampling, times all who wait for it. */
+static bool is_chance(const struct rollup *rollup, const struct outline *outline)
+{
+    double mean_ns = sparse_sum(&outline->times) / rollup->n_ranks;
+    double error_ns = (rollup->n_ranks - 1) * sqrt(2 * rollup->sample_ns * mean_ns);
+    return outline->blame_ns <= SAME_DEVIATIONS * error_ns && !is_known_late(rollup, outline);
+}
+
+/* True when what is blamed on the part goes with the whole: they are alike, or the part is chance and the whole is not.
+ */
+static bool goes_with(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
+{
+    bool may_be_alike = is_chance(rollup, part) && is_known_late(rollup, whole);
+    return may_be_alike ? are_of_the_same(part, whole) : are_alike(rollup, part, whole);
+}
+
+/* The largest cause chosen within [at, end of at) that this one goes with and that is no remainder; ROLLUP_NONE. */
 static uint32_t find_alike(const struct rollup *rollup, const struct order *order, const struct joining *joining,
                            uint32_t at, uint32_t cause)
 {
@@ -239,7 +262,7 @@ static uint32_t find_alike(const struct rollup *rollup, const struct order *orde
             other->blame_ns < joining->least_ns ||
             (best != ROLLUP_NONE && other->blame_ns <= rollup->causes.at[best].blame_ns))
             continue;
-        if (are_alike(rollup, &joining->outlines[cause], &joining->outlines[i]))
+        if (i != cause && goes_with(rollup, &joining->outlines[cause], &joining->outlines[i]))
             best = i;
     }
     return best;
@@ -414,12 +437,14 @@ static void join_of_one_reason(struct rollup *rollup, struct joining *joining, s
         }
 }
 
-/* A remainder joins what is like it in the nearest free node around it. */
+/* A remainder, or what may be chance, joins what it goes with in the nearest free node around it. */
 static void join_remainders(struct rollup *rollup, const struct order *order, struct joining *joining)
 {
     for (uint32_t i = 0; i < rollup->causes.n; i++) {
         uint32_t host = ROLLUP_NONE, node = rollup->nodes.at[rollup->causes.at[i].chosen].parent;
-        if (joining->host[i] != ROLLUP_NONE || rollup->causes.at[i].blame_ns >= joining->least_ns)
+        bool is_remainder =
+            rollup->causes.at[i].blame_ns < joining->least_ns || is_chance(rollup, &joining->outlines[i]);
+        if (joining->host[i] != ROLLUP_NONE || !is_remainder)
             continue;
         for (; host == ROLLUP_NONE && node != ROLLUP_NONE && rollup->nodes.at[node].is_free;
              node = rollup->nodes.at[node].parent)
@@ -427,12 +452,6 @@ static void join_remainders(struct rollup *rollup, const struct order *order, st
         if (host != ROLLUP_NONE)
             join(rollup, joining, i, host);
     }
-}
-
-/* True when these processes take longer there by more than samples err. */
-static bool is_known_late(const struct rollup *rollup, const struct outline *outline)
-{
-    return ratio_exceeds(excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns), 1);
 }
 
 /* The largest first, so that those that are like each other all know the same one. */

@@ -133,8 +133,13 @@ static bool is_more_often(const struct sides *sides)
 static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
 {
     double ns = cause->kind_ns[kind];
-    cause->kind_ns[kind] -= ns;
+    if (becomes == kind || !(ns > 0))
+        return;
+    cause->kind_ns[kind] = 0;
     cause->kind_ns[becomes] += ns;
+    for (int i = 0; i < KIND_N; i++)
+        if (i == 0 || cause->kind_ns[i] > cause->kind_ns[cause->kind])
+            cause->kind = (enum cause_kind)i;
 }
 
 struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides)
@@ -147,8 +152,5 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
         settled.more_time = KIND_MORE_WORK;
     kind_becomes(cause, KIND_MORE_TIME, settled.more_time);
     kind_becomes(cause, KIND_SLOWER, settled.slower);
-    for (int i = 0; i < KIND_N; i++)
-        if (i == 0 || cause->kind_ns[i] > cause->kind_ns[cause->kind])
-            cause->kind = (enum cause_kind)i;
     return settled;
 }
