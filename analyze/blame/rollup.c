@@ -130,9 +130,11 @@ static struct outline outline_of_node(const struct rollup *rollup, const struct 
     return outline;
 }
 
-/* True when those below that carry most of the blame are like all of it. */
+/* True when it executes itself what most of the blame is for, or those below that carry it are like all of it. */
 static bool is_one_cause(const struct rollup *rollup, const struct order *order, uint32_t at)
 {
+    if (sparse_sum(&rollup->nodes.at[order->node[at]].blame) >= MOST_SHARE * order->below_ns[at])
+        return true;
     struct outline whole = outline_of_tree(rollup, order, at);
     double alike_ns = 0;
     for (uint32_t i = at; i < order->end[at]; i++) {

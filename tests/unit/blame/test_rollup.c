@@ -79,6 +79,21 @@ static void what_may_be_chance_is_no_cause(void **state)
     }
 }
 
+/* A loop does itself what one process alone does, beside a routine that all call alike: time in the loop is both. */
+static void what_is_called_beside_is_inside(void **state)
+{
+    (void)state;
+    struct rollup rollup = {.sample_ns = MS};
+    uint32_t loop = around(&rollup, waits(&rollup, ROLLUP_NONE)), routine = leaf(&rollup, loop, 500, 2, 1);
+    sparse_add(&rollup.nodes.at[loop].times, 2, 300 * MS);
+    sparse_add(&rollup.nodes.at[loop].blame, 2, (N_RANKS - 1) * 300 * MS);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, loop);
+    assert_int_equal(rollup.cause_of.at[routine], 0);
+    rollup_release(&rollup);
+}
+
 static void imbalance_through_many_loops_is_named_by_the_loop_around_them(void **state)
 {
     (void)state;
@@ -417,6 +432,7 @@ int main(void)
         cmocka_unit_test(loops_of_a_routine_entered_on_two_ways_stay_two),
         cmocka_unit_test(calls_of_others_are_what_a_cause_is_compared_with),
         cmocka_unit_test(what_may_be_chance_is_no_cause),
+        cmocka_unit_test(what_is_called_beside_is_inside),
         cmocka_unit_test(calls_of_all_stay_apart),
         cmocka_unit_test(loops_behind_one_branch_are_one),
         cmocka_unit_test(causes_with_the_same_ranks_late_by_as_much_know_the_largest),
