@@ -5,7 +5,8 @@
  * thread does, and not by a sleep.
  *
  * ranks: 2
- * expect: loop=field rank=1 share=0.85 call=MPI_Allreduce wait="wait at N x N" waiters=0 counted_kind=more-work threads=2
+ * expect: loop=field rank=1 share=0.85 call=MPI_Allreduce wait="wait at N x N" waiters=0 counted_kind=more-work
+ *     threads=2
  */
 #include "known.h"
 #include <pthread.h>
