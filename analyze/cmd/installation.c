@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/cmd/installation.h"
 #include "analyze/cmd/program.h"
+#include "analyze/files/paths.h"
 #include "whywait_features.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool installation_find(const char *name, char path[PATH_MAX])
 {
     static const char *const folders[] = {"../lib", "../lib64", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu"};
     char tool[PATH_MAX], candidate[2 * PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
-    tool[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(tool, '/');
+    char *slash = path_of_tool(tool) ? strrchr(tool, '/') : NULL;
     if (slash)
         *slash = '\0';
     for (size_t i = 0; slash && i < sizeof folders / sizeof *folders; i++) {

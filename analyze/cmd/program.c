@@ -4,6 +4,7 @@
  * business, so the loader named in the file is asked as `ldd` asks it. It maps the libraries and runs nothing of them.
  */
 #include "analyze/cmd/program.h"
+#include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <elf.h>
 #include <errno.h>
@@ -377,7 +378,8 @@ int program_not_found(const char *name)
 /* The loader that this tool was started by, "" where it is linked statically. */
 static const char *own_loader(struct arena *arena)
 {
-    struct elf_file self = elf_file_open("/proc/self/exe");
+    char tool[PATH_MAX];
+    struct elf_file self = elf_file_open(path_of_tool(tool) ? tool : "/proc/self/exe");
     const char *loader = self.elf ? elf_interpreter(self.elf) : NULL;
     loader = arena_strdup(arena, loader ? loader : "");
     elf_file_close(&self);
@@ -402,7 +404,7 @@ enum program_mpi program_mpi_here(void)
     const char *before = getenv("LD_PRELOAD");
     before = before ? arena_strdup(&scratch, before) : NULL;
     char *command[] = {arena_strdup(&scratch, own_loader(&scratch)), tool, NULL};
-    if (*command[0] && readlink("/proc/self/exe", tool, sizeof tool - 1) > 0) {
+    if (*command[0] && path_of_tool(tool)) {
         setenv("LD_PRELOAD", all, 1);
         text = loader_output(command);
         unsetenv("LD_PRELOAD");

@@ -4,11 +4,11 @@
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +28,18 @@ bool path_exists(const char *path)
 {
     struct stat status;
     return lstat(path, &status) == 0;
+}
+
+bool path_of_tool(char path[PATH_MAX])
+{
+    char link[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", link, sizeof link - 1);
+    link[n > 0 ? n : 0] = '\0';
+    const char *started = n > 0 ? link : (const char *)getauxval(AT_EXECFN);
+    if (started && realpath(started, path))
+        return true;
+    *path = '\0';
+    return false;
 }
 
 int dir_make(const char *path)

@@ -2,10 +2,13 @@
 /* Paths, and folders and files by path. Every path that is made is to be freed. */
 #pragma once
 #include <dirent.h>
+#include <limits.h>
 #include <stdbool.h>
 
 char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool path_exists(const char *path);
+/* That of this tool, also without /proc, as in a bare container. False, and path is empty, when it is not known. */
+bool path_of_tool(char path[PATH_MAX]);
 /* Makes a private directory; one that is there is fine. Returns 0, or -1 after error(). */
 int dir_make(const char *path);
 /* Removes a directory with everything in it, never following a link; nothing there is fine. */

@@ -51,6 +51,16 @@ def changed_directory(cwd):
     check(done.returncode == 0 and len(list((cwd / "runs").glob("*.whywait"))) == 1, "a script that changes directory", done)
 
 
+def without_proc(cwd):
+    """The tool finds the recorders beside it where nothing is mounted at /proc, as in a bare container."""
+    hidden = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" version')
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode:
+        print("skipped: a tool without /proc, since nothing may be mounted here")
+        return
+    done, usual = run(*hidden, TOOL, cwd=cwd), run(TOOL, "version", cwd=cwd)
+    check(done.returncode == 0 and done.stdout == usual.stdout and "libwhywait" in done.stdout, "without /proc", done)
+
+
 def renamed(cwd):
     """All is there under another name: not "nothing is left"."""
     done = record(cwd, "-o", "before", program=(PROGRAM, "before", "after"))
@@ -148,7 +158,8 @@ def thread_local(_):
 
 
 def main():
-    for test in (large_anchor, missing_folders, changed_directory, renamed, overwritten, no_mpi, becomes_another, started_by_it, control_characters, thread_local):
+    for test in (large_anchor, missing_folders, changed_directory, without_proc, renamed, overwritten, no_mpi, becomes_another, started_by_it,
+                 control_characters, thread_local):
         with tempfile.TemporaryDirectory() as cwd:
             test(pathlib.Path(cwd))
 
