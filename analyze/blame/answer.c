@@ -68,10 +68,11 @@ static void answer_set_cause(const struct analysis *analysis, struct answer *ans
 static void answer_set_figures(const struct analysis *analysis, struct answer *answer)
 {
     const struct cause *cause = answer_cause(analysis);
-    answer->waiting_ns = cause->waiting_ns + cause->lacking_ns;
-    answer->share = answer->waiting_ns / analysis->waiting_ns;
-    answer->lacking_share = cause->lacking_ns / answer->waiting_ns;
+    answer->lacking_share = cause->lacking_ns / (cause->waiting_ns + cause->lacking_ns);
     answer->is_lacking = answer->lacking_share >= WORTH_SAYING;
+    /* Otherwise the figures are those of its row. */
+    answer->waiting_ns = cause->waiting_ns + (answer->is_lacking ? cause->lacking_ns : 0);
+    answer->share = answer->waiting_ns / analysis->waiting_ns;
     answer->elsewhere_share = analysis->machine.share - cause->lacking_ns / analysis->waiting_ns;
     answer->elsewhere_share = 2 * answer->elsewhere_share > 1 ? answer->elsewhere_share : 0;
 }

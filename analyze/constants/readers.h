@@ -22,8 +22,6 @@ static const double WORTH_NAMING_KIND = 0.1;
 /* Ranks whose shares of time differ by less, all states together, stand in one row; those whose waiting over the run
  * differs by more are drawn each. */
 static const double RANKS_ALIKE = 0.1, WHEN_DIFFERENT = 0.5;
-/* Of all time: the machine's row. */
-static const double MACHINE_ROW = 0.0005;
 /* Of a comparison: kinds from this part of a row on; rows and differences in the run time from this of all on. */
 static const double DIFFERENCE_KIND = 0.1, DIFFERENCE_ROW = 0.001;
 /* Ranks that are killed together do not fall silent in the same instant: the signal takes its way. */

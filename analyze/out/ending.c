@@ -525,14 +525,16 @@ struct sentences machine_reasons(const struct label_book *book)
             all.at[i].n == 1 ? arena_printf(arena, "on %s: %s", all.at[i].first, all.at[i].text)
                              : arena_printf(arena, "on %s and %u more %s, each: %s", all.at[i].first, all.at[i].n - 1,
                                             all.at[i].n > 2 ? "hosts" : "host", all.at[i].text);
-    if (!sentences.n && machine->n_hosts)
+    vec_release(&all);
+    if (!machine->is_open)
+        return sentences;
+    if (machine->n_hosts)
         sentences.at[sentences.n++] =
             "there were CPUs enough for all ranks, and others used few of them: look for what "
             "takes a CPU for moments, such as services of the system";
-    else if (!sentences.n)
+    else
         sentences.at[sentences.n++] =
             "look for more ranks or threads than CPUs, ranks bound to the same CPU, and other processes there";
-    vec_release(&all);
     return sentences;
 }
 

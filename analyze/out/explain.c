@@ -353,8 +353,8 @@ static const char *explain_sharing(struct arena *arena, const struct cause *caus
         return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time", rank->n_threads,
                             rank->rank);
     case SHARED_UNEVENLY:
-        return arena_printf(arena, "one of %u threads of rank %u has %s of its time there", rank->n_threads, rank->rank,
-                            amount_share(rank->most_share).text);
+        return arena_printf(arena, "one of %u threads of rank %u has %s of that rank's time in it", rank->n_threads,
+                            rank->rank, amount_share(rank->most_share).text);
     default:
         return NULL;
     }
@@ -492,16 +492,15 @@ static const char *const fixed_advice[ADVICE_N] = {
         "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
         "times as much); `perf stat` on a late and another rank tells more",
     [ADVICE_SYSTEM_CALLS] =
-        "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a late rank "
-        "names the system calls; where there are few, it is page faults: use memory again that has been touched before",
+        "`whywait report --routines --causing` names the routines in which it sleeps, reads, writes, or waits for a "
+        "lock or thread; `strace -c -w -f` on a late rank counts system calls, and few of them mean page faults: use "
+        "memory again that has been touched before",
     [ADVICE_MACHINE] = "see the machine's row below",
     [ADVICE_WRITER] =
         "see which rank writes to this memory, and what it does before: nothing here is to be made faster",
     [ADVICE_DATA_TYPES] = "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls",
     [ADVICE_START_UP] = "here MPI starts, or starts processes: it counts once, and less in a longer run",
-    [ADVICE_CPU_BEFORE] =
-        "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give each rank a "
-        "CPU of its own before anything else",
+    [ADVICE_CPU_BEFORE] = "CPUs were short, and a partner without one makes a transfer long: see the machine's row",
     [ADVICE_ASK_LESS] = "ask less often whether something has come, or send fewer or smaller messages; --ranks shows "
                         "who waits for whom",
     [ADVICE_FEWER_MESSAGES] =
@@ -551,7 +550,7 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
                             "late rank and on another, and with how much data",
                             label_base_name(path));
     default:
-        return arena_printf(arena, "rebuild with %s $(whywait cc) to tell more iterations from slower ones",
+        return arena_printf(arena, "rebuild with %s $(whywait cc) to see whether it is more iterations or slower ones",
                             wrappers[place ? code_place_language(analysis->code, place->id) : CODE_LANGUAGE_OTHER]);
     }
 }

@@ -66,8 +66,9 @@ static const char *headline_fine(struct arena *arena, const struct analysis *ana
 {
     const struct answer *answer = &analysis->answer;
     const char *whom = analysis->machine.is_stopped ? "that were stopped" : "that had no CPU";
-    const char *text = arena_printf(arena, "Nothing to mend in the program: the waiting is %s and random.",
-                                    amount_share(answer->program_share).text);
+    const char *text =
+        arena_printf(arena, "Nothing to mend in the program: it makes ranks wait for %s of the time, at random.",
+                     amount_share(answer->program_share).text);
     if (!answer->is_machine)
         return text;
     return arena_printf(arena, "%s For another %s of the time ranks waited for others %s.", text,

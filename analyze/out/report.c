@@ -231,21 +231,23 @@ static void report_cause_details(struct report *report, uint32_t number)
         report_like(report, number);
     }
     uint32_t n_calls = report_n_calls(report, cause);
+    const char *when = when_sentence(&report->arena, cause);
     for (uint32_t i = 0; i < n_calls; i++) {
         page_tab(&report->page, HANG);
         page_style(&report->page, STYLE_QUIET);
         page_put(&report->page, (i == 0) ? "waiting at  " : "            ");
         page_style(&report->page, STYLE_PLAIN);
         page_words(&report->page, HANG_SITE, report_call(report, report->n_told++));
-        page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
+        page_piece(&report->page, HANG_SITE, "%s%s", report_figures(report, cause, &cause->sites[i]),
+                   i == 0 && when ? arena_printf(&report->arena, "; %s", when) : "");
         uint32_t n_left = cause->n_sites - n_calls;
         if (n_left && i + 1 == n_calls)
-            page_piece(page, HANG_SITE, "and %u more (--cause %u)", n_left, number + 1);
+            page_piece(page, HANG_SITE, "and at %u more (--cause %u)", n_left, number + 1);
         page_end(&report->page);
     }
-    /* The same advice again helps nobody. */
+    /* The same advice again helps nobody, and so does any for next to nothing. */
     const char *next = explain_next(&report->arena, report->analysis, cause);
-    bool is_said = false;
+    bool is_said = cause->share < NEGLIGIBLE_SHARE;
     for (size_t i = 0; i < report->rows.n && report->rows.at[i].number != number && !is_said; i++)
         is_said = has_details(&report->rows.at[i]) &&
                   !strcmp(next, explain_next(&report->arena, report->analysis,
@@ -394,7 +396,7 @@ static void choose_rows(struct report *report, const struct report_options *opti
 static void report_machine(struct report *report)
 {
     const struct machine *machine = &report->analysis->machine;
-    if (machine->share < MACHINE_ROW || !machine->n_ranks || !machine->n_places)
+    if ((!report->all && machine->share < NEGLIGIBLE_SHARE) || !machine->n_ranks || !machine->n_places)
         return;
     struct arena *arena = &report->arena;
     const struct machine_place *place = &machine->places[0];

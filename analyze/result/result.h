@@ -306,9 +306,9 @@ struct answer {
         ANSWER_PARTITION, /* ... or by more of the data */
     } kind;
     uint32_t number;        /* of the cause or the partition */
-    double waiting_ns;      /* that these ranks make by it, also where they had no CPU in it */
+    double waiting_ns;      /* that these ranks make by it, with what they had no CPU in it where is_lacking */
     double share;           /* of all waiting */
-    double lacking_share;   /* of waiting_ns: they had no CPU */
+    double lacking_share;   /* of all that they make by it: they had no CPU */
     bool is_lacking;        /* ... which is worth saying */
     double program_share;   /* waiting for what the program does, of the time that the machine leaves to it */
     double transfer_share;  /* data that is moved while nobody is late, of all time */
@@ -396,6 +396,7 @@ struct machine {
     } * stops;
     uint32_t n_hosts, n_stops;
     bool is_stopped; /* those that carry most of it were stopped for most of that time (verdict/machine.h) */
+    bool is_open;    /* nothing is known of why, and it is enough for somebody to look */
     enum advice advice;
 };
 

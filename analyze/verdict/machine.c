@@ -42,6 +42,7 @@ void machine_judge(struct machine *machine)
         struct machine_host *host = &machine->hosts[i];
         host->lacks = lacked_cpus(machine, host) ? lacks_of(host) : 0;
     }
+    machine->is_open = !machine->is_stopped && !machine_is_short(machine) && machine->share >= WORTH_SAYING;
 }
 
 bool machine_is_short(const struct machine *machine)

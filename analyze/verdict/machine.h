@@ -3,7 +3,7 @@
 #pragma once
 #include "analyze/result/result.h"
 
-/* Sets is_stopped, and `lacks` of each host. */
+/* Sets is_stopped, is_open, and `lacks` of each host. */
 void machine_judge(struct machine *machine);
 /* True where of a host it is known why CPUs were short there. Once that is judged, as below. */
 bool machine_is_short(const struct machine *machine);

@@ -111,9 +111,9 @@ static void threads_that_share_unevenly_are_told(void **state)
         double at_a_time, most_share, most_error;
         const char *told, *next; /* NULL: nothing is said of threads */
     } cases[] = {
-        {4, 4, 1.4, 0.71, 0.02, "; one of 4 threads of rank 1 has 71 % of its time there",
+        {4, 4, 1.4, 0.71, 0.02, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
          "share it out among the threads of rank 1 first: another schedule"},
-        {2, 2, 1.1, 0.91, 0.03, "; one of 2 threads of rank 1 has 91 % of its time there",
+        {2, 2, 1.1, 0.91, 0.03, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
          "share it out among the threads of rank 1 first"},
         /* Too few samples to know. */
         {4, 4, 3.1, 0.36, 0.1, NULL, NULL},
@@ -382,7 +382,7 @@ static void advice_fits_what_is_explained(void **state)
     cause.is_spinning = true;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which rank writes to this memory"));
     cause.kind = KIND_BLOCKED;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which lock or thread it waits"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock or thread"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "memory access"));
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "denormals"));
@@ -438,7 +438,7 @@ static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
     cause.if_balanced_ns = 4e8;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "share out this work differently"));
     cause.kind = KIND_BLOCKED; /* who sleeps cannot call MPI meanwhile */
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which lock or thread it waits"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock or thread"));
     cause.kind = KIND_MORE_WORK;
     at[0].waiting_ns = 4e8; /* most of it is waited for where all have to come */
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "share out this work differently"));

@@ -398,16 +398,16 @@ static void the_first_line_is_the_answer(void **state)
                  "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %; for 74 % of it rank "
                  "1 had no CPU there. Another 60 % is for ranks that had no CPU.\n");
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
-    expect_first(f, "Nothing to mend in the program: the waiting is 2.0 % and random.\n");
+    expect_first(f, "Nothing to mend in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
     char *text = printed(f, &usual);
     assert_null(strstr(text, "why ranks wait"));
     assert_null(strstr(text, "next:"));
     free(text);
     answer->is_machine = true;
     answer->machine_share = 0.3;
-    expect_first(f,
-                 "Nothing to mend in the program: the waiting is 2.0 % and random. For another 30 % of the time ranks "
-                 "waited for others that had no CPU.\n");
+    expect_first(f, "Nothing to mend in the program: it makes ranks wait for 2.0 % of the time, at random. For another "
+                    "30 % of the time ranks "
+                    "waited for others that had no CPU.\n");
     *answer = (struct answer){.kind = ANSWER_TRANSFERS, .transfer_share = 0.4};
     f->analysis.transfers.n_places = 1;
     f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
