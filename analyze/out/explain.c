@@ -522,14 +522,22 @@ const char *explain_advice(enum advice advice)
     return fixed_advice[advice];
 }
 
+static const char *next_of_own_code(struct arena *arena, enum code_language language)
+{
+    return arena_printf(arena, "rebuild with %s $(whywait cc) to see whether it is more iterations or slower ones",
+                        wrappers[language]);
+}
+
 /* Advice that names the code it is given for. */
 static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
-    const struct step *step = &analysis->steps[cause->step];
-    const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
-    const char *path =
-        place && place->module < analysis->trace->n_modules ? analysis->trace->modules[place->module].path : NULL;
-    const char *language = place ? code_module_language(analysis->code, place->module) : NULL;
+    const struct trace *trace = analysis->trace;
+    const struct code_place *place =
+        analysis->code ? code_place(analysis->code, analysis->steps[cause->step].place) : NULL;
+    if (!place)
+        return next_of_own_code(arena, CODE_LANGUAGE_OTHER);
+    const char *path = place->module < trace->n_modules ? trace->modules[place->module].path : "";
+    const char *language = code_module_language(analysis->code, place->module);
     switch (cause->advice) {
     case ADVICE_OTHER_PROFILER:
         return arena_printf(arena,
@@ -550,8 +558,7 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
                             "late rank and on another, and with how much data",
                             label_base_name(path));
     default:
-        return arena_printf(arena, "rebuild with %s $(whywait cc) to see whether it is more iterations or slower ones",
-                            wrappers[place ? code_place_language(analysis->code, place->id) : CODE_LANGUAGE_OTHER]);
+        return next_of_own_code(arena, code_place_language(analysis->code, place->id));
     }
 }
 
