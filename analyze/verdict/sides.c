@@ -100,8 +100,13 @@ struct ratio sides_costs(const struct doing *late, const struct doing *others)
     double unknown = USUAL_DOUBT / SAME_DEVIATIONS / M_SQRT2;
     double late_error = is_known ? hypot(late->cost_error, COST_ACROSS_RANKS) : unknown,
            others_error = is_known ? hypot(others->cost_error, COST_ACROSS_RANKS) : unknown;
-    return ratio_of((struct measured){late->cost_ns, late_error * late->cost_ns},
-                    (struct measured){others->cost_ns, others_error * others->cost_ns});
+    struct ratio costs = ratio_of((struct measured){late->cost_ns, late_error * late->cost_ns},
+                                  (struct measured){others->cost_ns, others_error * others->cost_ns});
+    /* Counts are of all threads. Where only one side is seen to leave it to workers, the other side's may have done it
+     * while the main thread waited, and their time is not known. */
+    if ((late->thread_ns > 0) != (others->thread_ns > 0))
+        costs = (struct ratio){.low = 0, .value = costs.value, .high = INFINITY};
+    return costs;
 }
 
 bool sides_is_longer(const struct doing *late, const struct doing *others)
