@@ -78,27 +78,13 @@ bool takes_block(const place &where)
     return !single_succ_p(e->src) && !single_pred_p(e->dest) && !loads_constant(e);
 }
 
-/* The outermost loop around this one, or the loop itself, that calls nothing; or null. */
-const cfg_loop *nest_around(const loop_facts &facts, uint32_t loop)
-{
-    const cfg_loop *nest = nullptr;
-    for (; loop != CFG_NONE; loop = facts.loops.at[loop].parent)
-        if (facts.is_free[loop])
-            nest = &facts.loops.at[loop];
-    return nest;
-}
-
 /* The nest in a variable of which the edge can be counted, or null. A loop's own number is added around it. */
 const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
 {
-    const cfg_edge &ends = r.graph.edges.at[edge];
     uint32_t telling = telling_loop(r, facts, edge);
-    if (telling != CFG_NONE)
-        return nest_around(facts, facts.loops.at[facts.trips[telling].at].parent);
-    uint32_t loop = facts.loops.innermost[ends.from];
-    while (loop != CFG_NONE && !cfg_loop_contains(&facts.loops, loop, ends.to))
-        loop = facts.loops.at[loop].parent;
-    return nest_around(facts, loop);
+    if (telling == CFG_NONE)
+        return nest_around_edge(facts.loops, facts.is_free, r.graph.edges.at[edge]);
+    return nest_around(facts.loops, facts.is_free, facts.loops.at[facts.trips[telling].at].parent);
 }
 
 /* Counted in a block of its own, from which a jump leads on. */

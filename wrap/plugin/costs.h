@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "routine.h"
+#include "nests.h"
 
 struct loop_facts {
     cfg_loops loops{};

@@ -9,6 +9,7 @@
  * each entry. A loop that tells its iterations is as dear as entering it.
  */
 #include "wrap/plugin/clang/routine.h"
+#include "wrap/plugin/nests.h"
 #include <algorithm>
 #include <map>
 
@@ -190,27 +191,13 @@ const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t
     return loop.head == head && loop.n_back_edges == 1 ? &loop : nullptr;
 }
 
-/* The outermost loop around this one, or the loop itself, that calls nothing; or null. */
-const cfg_loop *nest_around(const loop_facts &facts, uint32_t loop)
-{
-    const cfg_loop *nest = nullptr;
-    for (; loop != CFG_NONE; loop = facts.loops.at[loop].parent)
-        if (facts.is_free[loop])
-            nest = &facts.loops.at[loop];
-    return nest;
-}
-
 /* The nest in a variable of which the edge can be counted, or null. A loop's own number is added around it. */
 const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
 {
-    const cfg_edge &ends = r.graph.edges.at[edge];
     uint32_t telling = telling_loop(r, facts, edge);
-    if (telling != CFG_NONE)
-        return nest_around(facts, facts.loops.at[facts.at[telling]].parent);
-    uint32_t loop = facts.loops.innermost[ends.from];
-    while (loop != CFG_NONE && !cfg_loop_contains(&facts.loops, loop, ends.to))
-        loop = facts.loops.at[loop].parent;
-    return nest_around(facts, loop);
+    if (telling == CFG_NONE)
+        return nest_around_edge(facts.loops, facts.is_free, r.graph.edges.at[edge]);
+    return nest_around(facts.loops, facts.is_free, facts.loops.at[facts.at[telling]].parent);
 }
 
 double entry_weight(const routine &r, const cfg_loops &loops, const double *weights, uint32_t loop)
