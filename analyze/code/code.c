@@ -54,6 +54,14 @@ void code_close(struct code *code)
     free(code);
 }
 
+/* "mpi4py.MPI", and what a build for several MPIs puts behind that. */
+static bool is_messenger(const char *extension)
+{
+    static const char name[] = "mpi4py.MPI";
+    size_t n = strlen(name);
+    return !strncmp(extension, name, n) && (extension[n] == '\0' || extension[n] == '.');
+}
+
 uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
     struct module *module = arena_new(&code->arena, struct module);
@@ -64,7 +72,9 @@ uint32_t code_add_module(struct code *code, const char *path, const uint8_t *bui
     }
     module->is_runtime = runtime_is_library(module->path);
     module->language = interpreter_language(module->path);
-    module->is_extension = extension_name(&code->arena, module->path) != NULL;
+    const char *extension = extension_name(&code->arena, module->path);
+    module->is_extension = extension != NULL;
+    module->role = extension && is_messenger(extension) ? CODE_ROLE_MESSENGER : CODE_ROLE_NONE;
     *vec_push(&code->modules) = module;
     return (uint32_t)code->modules.n - 1;
 }
@@ -76,6 +86,7 @@ uint32_t code_add_script(struct code *code, const char *path, const char *source
     module->file = source ? arena_strdup(&code->arena, source) : NULL;
     module->is_script = code->has_scripts = true;
     module->is_runtime = script_is_built_in(path);
+    module->role = script_role(path);
     *vec_push(&code->modules) = module;
     return (uint32_t)code->modules.n - 1;
 }
@@ -356,9 +367,19 @@ bool code_module_is_runtime(struct code *code, uint32_t module)
     return code->has_scripts && is_below_scripts(code, module_get(code, module));
 }
 
+bool code_has_scripts(const struct code *code)
+{
+    return code->has_scripts;
+}
+
 bool code_module_is_script(const struct code *code, uint32_t module)
 {
     return module < code->modules.n && code->modules.at[module]->is_script;
+}
+
+enum code_role code_module_role(const struct code *code, uint32_t module)
+{
+    return module < code->modules.n ? (enum code_role)code->modules.at[module]->role : CODE_ROLE_NONE;
 }
 
 bool code_module_is_extension(const struct code *code, uint32_t module)

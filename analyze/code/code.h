@@ -28,7 +28,17 @@ uint32_t code_add_script(struct code *code, const char *path, const char *source
 /* The routine around an address in a script, which nothing else tells. Before anything is asked of it. `name` must live
  * as long as the model. */
 void code_name_routine(struct code *code, uint32_t module, uint64_t address, const char *name);
+bool code_has_scripts(const struct code *code);
 bool code_module_is_script(const struct code *code, uint32_t module);
+/* What a module is for a script, where it is no part of the program. */
+enum code_role {
+    CODE_ROLE_NONE,
+    CODE_ROLE_IMPORTS,   /* the interpreter's code that looks for modules and runs them */
+    CODE_ROLE_COLLECTS,  /* stands in stacks while the collector of garbage is at work */
+    CODE_ROLE_MESSENGER, /* mpi4py's extension module, by which scripts call MPI */
+    CODE_ROLE_INSTALLED  /* a source file of the standard library, or of a package that was installed */
+};
+enum code_role code_module_role(const struct code *code, uint32_t module);
 /* An extension module of a script: Python imports it by name. */
 bool code_module_is_extension(const struct code *code, uint32_t module);
 /* If a module's file has gone or changed, the one named by its build id in this directory is read instead. */

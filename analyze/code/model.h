@@ -48,6 +48,7 @@ struct module {
     const char *package;  /* NULL = none is known; see code_module_package */
     const char *language; /* that it interprets; NULL = none */
     bool is_runtime, is_extension, is_open, has_image, is_package_sought;
+    uint8_t role;   /* enum code_role */
     bool is_script; /* a source file of code that an interpreter runs (script.h): */
     script_blocks blocks;
     VEC(struct routine) named; /* those that frames name, until it is opened */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/script.h"
 #include "wrap/base/err.h"
+#include "wrap/format.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,16 +42,35 @@ bool script_is_source(const char *path)
     return head[0] == '#' && head[1] == '!' && strstr(head, "python") != NULL;
 }
 
+static bool begins(const char *path, const char *with)
+{
+    return !strncmp(path, with, strlen(with));
+}
+
 bool script_is_built_in(const char *path)
 {
-    return !strncmp(path, "<frozen ", 8);
+    return begins(path, "<frozen ") || !strcmp(path, WW_CODE_COLLECTOR);
+}
+
+static bool is_added(const char *path)
+{
+    return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
 }
 
 /* In the standard library, but not in a package that was added to it. */
 static bool is_standard(const char *path)
 {
     const char *library = strstr(path, "/lib/python3");
-    return library && !strstr(library, "/site-packages/") && !strstr(library, "/dist-packages/");
+    return library && !is_added(library);
+}
+
+enum code_role script_role(const char *path)
+{
+    if (begins(path, "<frozen importlib"))
+        return CODE_ROLE_IMPORTS;
+    if (!strcmp(path, WW_CODE_COLLECTOR))
+        return CODE_ROLE_COLLECTS;
+    return is_standard(path) || is_added(path) ? CODE_ROLE_INSTALLED : CODE_ROLE_NONE;
 }
 
 /* Where the text is read, and what is open there. */

@@ -6,10 +6,12 @@
  * comprehensions.
  */
 #pragma once
+#include "analyze/code/code.h"
 #include "analyze/code/model.h"
 
-/* True for code that is part of the interpreter itself: it imports. */
+/* True for code that is part of the interpreter itself. */
 bool script_is_built_in(const char *path);
+enum code_role script_role(const char *path);
 /* The blocks of a text, outer ones first. A routine begins with its first decorator. */
 void script_parse(const char *text, size_t bytes, script_blocks *blocks);
 

@@ -368,6 +368,15 @@ static const char *explain_first_parting(struct arena *arena, const struct cause
                         cause->is_elsewhere ? ", its other calls included" : "");
 }
 
+static const char *const errand_clauses[ERRAND_N] = {
+    [ERRAND_IMPORT] = "most of it imports modules",
+    [ERRAND_OBJECTS] = "most of it turns objects into messages or back (pickle)",
+    [ERRAND_COLLECTOR] = "most of it is Python's garbage collector",
+    [ERRAND_INTERPRETER_LOCK] =
+        "a thread that runs it has Python's lock (GIL), and the thread that calls MPI waits for "
+        "that",
+};
+
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     const struct sides sides = sides_named(arena, cause);
@@ -380,6 +389,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         explain_space(arena, late, others),
         explain_threads(arena, cause, others),
         explain_sharing(arena, cause),
+        errand_clauses[cause->errand],
         cause->library ? arena_printf(arena, "most of it inside %s%s", library_name(arena, cause->library),
                                       cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "")
                        : NULL,
@@ -507,6 +517,18 @@ static const char *const fixed_advice[ADVICE_N] = {
         "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom",
     [ADVICE_COMPARE_GENERATED] = "see what the code that is made at run time is called for on a late rank and on "
                                  "another, and with how much data",
+    [ADVICE_IMPORT_BEFORE] =
+        "modules are imported once in a run: import them on all ranks at the same time, before the first exchange; "
+        "where reading their files takes long, from a disk of the node",
+    [ADVICE_SEND_BUFFERS] = "methods of mpi4py in lower case (send, bcast, gather) pickle objects: send arrays as "
+                            "buffers, by those in upper "
+                            "case (comm.Send, Bcast, Gather), or fewer and smaller objects",
+    [ADVICE_COLLECT_LESS] =
+        "the collector goes through all objects that live: call gc.freeze() once they are made, raise "
+        "gc.set_threshold(), or keep numbers in arrays instead of objects",
+    [ADVICE_OTHER_PROCESS] =
+        "Python runs one thread of a process at a time: give this thread's work to another process, or to code that "
+        "runs without the lock (NumPy, native code), or let the thread wait instead of looking again and again",
     [ADVICE_COMPARE_SCRIPT] = "compare a late rank and another: how often does this run there, and on how much data?",
     [ADVICE_SEE_STEPS] = "add --cause to see its ranks, the calls where others wait, and its steps",
     [ADVICE_RECORD_WITHOUT_STOP] = "record again without that stop: nothing in the program is to be mended for it",

@@ -423,6 +423,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "partition", json_integer(cause->partition));
     json_object_set_new(object, "without_cpu_ns", json_ns(cause->lacking_ns));
     json_object_set_new(object, "like", json_integer(cause->like));
+    json_object_set_new(object, "errand", json_string(errand_name(cause->errand)));
     json_object_set_new(object, "advice", json_string(advice_name(cause->advice)));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, cause)));

@@ -76,6 +76,17 @@ void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const s
 void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*
+ * What an interpreter does for a script besides running it (steps/errands.h), where that is most of a cause.
+ *
+ * While the thread that calls MPI waits for the interpreter's lock, another one of the process runs the script, and its
+ * time is the process's. So a cause that such threads run is the lock's where the rank that is most to blame waited for
+ * it for at least half of that time.
+ */
+
+/* After libraries_add_to_causes: an errand says more than the library that it is in. */
+void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+
+/*
  * The places of allocation, from bins of bytes (recorded with --space): every point of the program at which counted
  * code asks for memory, with what each process asked for there. Copies of one source line in one routine (inlined,
  * unrolled, from templates) are one point. Routines that allocate for others (xmalloc) have no bytes of their own: what

@@ -32,6 +32,10 @@
     X(ASK_LESS, "ask-less")                       /* time in asking whether something has come */                      \
     X(FEWER_MESSAGES, "fewer-messages")           /* another transfer */                                               \
     X(COMPARE_GENERATED, "compare-generated")     /* code that is made at run time */                                  \
+    X(IMPORT_BEFORE, "import-before")             /* an interpreter imports modules */                                 \
+    X(SEND_BUFFERS, "send-buffers")               /* objects are turned into messages, or back */                      \
+    X(COLLECT_LESS, "collect-less")               /* garbage is collected */                                           \
+    X(OTHER_PROCESS, "other-process")             /* a thread keeps the interpreter from the one that calls MPI */     \
     X(COMPARE_SCRIPT, "compare-script")           /* lines of a script */                                              \
     X(OTHER_PROFILER, "other-profiler")           /* an interpreter whose lines are not known */                       \
     X(COMPARE_PACKAGE, "compare-package")         /* code of a package */                                              \

@@ -9,6 +9,7 @@
 #include "analyze/result/advice.h"
 #include "analyze/result/ratio.h"
 #include "analyze/result/reason.h"
+#include "analyze/steps/errands.h"
 #include "analyze/steps/steps.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
@@ -252,6 +253,7 @@ struct cause {
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
+    enum errand errand;    /* that most of it is, of an interpreter; or for whose sake its ranks are late */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */

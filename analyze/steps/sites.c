@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/sites.h"
 #include "analyze/constants/constants.h"
+#include "analyze/steps/errands.h"
 #include "analyze/steps/steps.h"
 #include "wrap/base/containers.h"
 #include <stdlib.h>
@@ -327,7 +328,7 @@ static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
     struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE}, call = first;
     bool is_first_system = false, is_in_header_loop = false;
-    trace_walk (sites->trace, at, frame) {
+    trace_walk (sites->trace, at, errand_caller(sites->trace, sites->code, frame)) {
         uint32_t id = sites_frame_place(sites, at);
         if (id == CODE_NONE)
             continue;

@@ -146,6 +146,18 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
     }
 }
 
+/* What an interpreter does beside the program's code has another remedy than the code. ADVICE_NONE where it is none, or
+ * where single steps of it vary as anything does. */
+static enum advice advice_of_errand(const struct cause *cause)
+{
+    static const enum advice advice[ERRAND_N] = {[ERRAND_IMPORT] = ADVICE_IMPORT_BEFORE,
+                                                 [ERRAND_OBJECTS] = ADVICE_SEND_BUFFERS,
+                                                 [ERRAND_COLLECTOR] = ADVICE_COLLECT_LESS,
+                                                 [ERRAND_INTERPRETER_LOCK] = ADVICE_OTHER_PROCESS};
+    bool may_vary = cause->balance == BALANCE_VARYING && cause->errand != ERRAND_COLLECTOR;
+    return may_vary ? ADVICE_NONE : advice[cause->errand];
+}
+
 enum advice advice_of(const struct analysis *analysis, const struct cause *cause)
 {
     bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
@@ -160,6 +172,9 @@ enum advice advice_of(const struct analysis *analysis, const struct cause *cause
         return ADVICE_LOOK_MORE_OFTEN;
     if (is_program && 2 * (cause->serial_share - cause->served_share) > 1)
         return ADVICE_SHORTEN_LOCK;
+    enum advice errand = is_program || cause->kind == KIND_BLOCKED ? advice_of_errand(cause) : ADVICE_NONE;
+    if (errand)
+        return errand;
     enum advice sharing = says_more ? advice_of_sharing(cause) : ADVICE_NONE;
     return sharing ? sharing : advice_of_kind(analysis, cause);
 }

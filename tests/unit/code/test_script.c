@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "analyze/code/script.h"
 #include "wrap/base/containers.h"
+#include "wrap/format.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,12 +161,33 @@ static void test_sources(void **state)
     unlink(path);
 }
 
+/* Which files are no part of the program, and what they are for. */
+static void test_roles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum code_role role;
+    } known[] = {{"<frozen importlib._bootstrap>", CODE_ROLE_IMPORTS},
+                 {"<frozen runpy>", CODE_ROLE_NONE},
+                 {WW_CODE_COLLECTOR, CODE_ROLE_COLLECTS},
+                 {"/usr/lib/python3.11/pickle.py", CODE_ROLE_INSTALLED},
+                 {"/home/u/venv/lib/python3.12/site-packages/dask/core.py", CODE_ROLE_INSTALLED},
+                 {"/usr/lib/python3/dist-packages/numpy/core/numeric.py", CODE_ROLE_INSTALLED},
+                 {"/home/u/library/python3/app.py", CODE_ROLE_NONE},
+                 {"<string>", CODE_ROLE_NONE}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(script_role(known[i].path), known[i].role);
+    assert_true(script_is_built_in(WW_CODE_COLLECTOR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_any_text),
         cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+On one rank another thread runs Python code all the time: the thread that calls MPI waits for the interpreter's lock.
+
+ * ranks: 2
+ * threads: 2
+ * expect: loop=looks routine=watch rank=1 share=0.6 call=MPI_Barrier site_in=main kind=more-time
+ *         says="has Python's lock (GIL)" next="one thread of a process at a time"
+"""
+import threading
+
+from mpi4py import MPI
+
+
+def watch(stop):
+    total = 0
+    while not stop.is_set():
+        #! begin looks
+        for i in range(20000):
+            total += i * i
+        #! end looks
+    return total
+
+
+def main():
+    comm = MPI.COMM_WORLD
+    stop = threading.Event()
+    thread = threading.Thread(target=watch, args=(stop,))
+    if comm.rank == 1:
+        thread.start()
+    for _ in range(100):
+        comm.Barrier()
+    stop.set()
+    if comm.rank == 1:
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+A broadcast of objects: one rank pickles, then the other takes them out, in C code that calls Python code of NumPy as well.
+
+ * ranks: 2
+ * expect: loop=broadcast routine=main rank=any share=0.85 call=MPI_Bcast|MPI_Barrier site_in=main kind=more-time
+ *         says="most of it turns objects into messages" next="upper case" next_not="on how much data"
+"""
+from mpi4py import MPI
+import numpy as np
+
+
+def main():
+    comm = MPI.COMM_WORLD
+    pieces = None
+    for _ in range(15):
+        comm.Barrier()
+        if comm.rank == 0:
+            pieces = [np.arange(50.0) for _ in range(8000)]
+        comm.Barrier()
+        #! begin broadcast
+        comm.bcast(pieces, root=0)
+        #! end broadcast
+
+
+if __name__ == "__main__":
+    main()
