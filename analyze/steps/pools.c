@@ -96,17 +96,24 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
     }
 }
 
-/* The pools that tell where a sleep is at which nobody looked, the best first. */
-enum { SLEEP_POOLS = 4 };
+/* The pools that tell where a sleep is at which nobody looked, the best first: between the same two calls, else before
+ * the same one, else after it; of this process, or of any. */
+enum { SLEEP_POOLS = 8 };
 static void keys_of_sleep(struct pool_key keys[SLEEP_POOLS], uint32_t rank, const struct stretch *stretch,
                           uint32_t kind)
 {
-    const uint32_t kinds[] = {sleep_kind_of_order(kind, stretch->sleeps.n), sleep_kind_of_length(kind)};
-    for (int i = 0; i < SLEEP_POOLS; i++)
-        keys[i] = (struct pool_key){.rank = i % 2 ? RANK_ALL : rank,
-                                    .from = stretch->from,
-                                    .to = stretch->to,
-                                    .bucket = OF_SLEEPS | kinds[i / 2]};
+    const uint32_t of_length = sleep_kind_of_length(kind);
+    const struct pool_key of_any[] = {
+        {.from = stretch->from, .to = stretch->to, .bucket = sleep_kind_of_order(kind, stretch->sleeps.n)},
+        {.from = stretch->from, .to = stretch->to, .bucket = of_length},
+        {.from = SITE_ANY, .to = stretch->to, .bucket = of_length},
+        {.from = stretch->from, .to = SITE_ANY, .bucket = of_length},
+    };
+    for (int i = 0; i < SLEEP_POOLS; i++) {
+        keys[i] = of_any[i / 2];
+        keys[i].rank = i % 2 ? RANK_ALL : rank;
+        keys[i].bucket |= OF_SLEEPS;
+    }
 }
 
 /* Looks come equally often in equal times, however long the sleep is: each weighs the same. */
@@ -284,7 +291,7 @@ static uint32_t pool_of_looks(struct pools *pools, uint32_t rank, const struct s
     return calling;
 }
 
-/* Where sleeps of a kind are: INTERN_NONE where looks found too few. */
+/* Where sleeps of a kind are: INTERN_NONE where looks found none. */
 static uint32_t pool_of_sleep(const struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t kind)
 {
     struct pool_key keys[SLEEP_POOLS];
@@ -292,9 +299,12 @@ static uint32_t pool_of_sleep(const struct pools *pools, uint32_t rank, const st
     keys_of_sleep(keys, rank, stretch, kind);
     for (int i = 0; i < SLEEP_POOLS; i++) {
         uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
-        if (id != INTERN_NONE && pools->at[id].n_samples >= POOL_SAMPLES_MIN)
+        if (id == INTERN_NONE)
+            continue;
+        if (pools->at[id].n_samples >= POOL_SAMPLES_MIN)
             return id;
-        best = id != INTERN_NONE ? id : best; /* few looks are better than none */
+        if (best == INTERN_NONE || pools->at[id].n_samples > pools->at[best].n_samples)
+            best = id; /* few looks are better than none */
     }
     return best;
 }
@@ -528,7 +538,8 @@ static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stret
         double sync_ns = sparse_sum(&pool->sync), looks_ns = sync_ns + sparse_sum(&pool->blocked);
         sparse_add(out, atom_key(rank, pool_atom(pools, from, OFF_BLOCKED)), scale * unseen->at[i].ns);
         spent->asleep_ns += looks_ns > 0 ? scale * unseen->at[i].ns * sync_ns / looks_ns : 0;
-        spent->noise_ns2 += pow(scale * unseen->at[i].ns, 2) / fmax(pool->n_blocked + pool->n_sync, 1);
+        double n_looks = of_kind == INTERN_NONE ? 1 : fmax(pool->n_blocked + pool->n_sync, 1);
+        spent->noise_ns2 += pow(scale * unseen->at[i].ns, 2) / n_looks;
     }
 }
 

@@ -623,6 +623,34 @@ static void each_sleep_has_a_place_of_its_own(void **state)
     }
 }
 
+/* Ranks come to a barrier from calls of their own. Both nap before it, and no look fell into the naps of rank 1: where
+ * those are is known from rank 0, and not from the longer sleep that rank 1 was seen in. */
+static void sleep_that_nobody_saw_is_where_as_long_ones_were_before_the_same_call(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t each = code_frame(scene, "each"), rare = code_frame(scene, "rare");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 60; i++) {
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            enum ww_call_id own = rank ? WW_ID_Comm_size : WW_ID_Comm_rank;
+            scene_enter(scene, rank, own, now_us + 1);
+            scene_leave(scene, rank, own, now_us + 5);
+        }
+        uint64_t come_us[] = {nap_once(scene, 0, each, now_us + 10, 2000, i % 3 == 0),
+                              nap_once(scene, 1, each, now_us + 10, 2000, false)};
+        if (i % 2)
+            come_us[1] = nap_once(scene, 1, rare, come_us[1], 10000, i % 3 == 0);
+        now_us = come_us[1] + 5;
+        barriers(scene, come_us, now_us);
+    }
+    scene_analyse(scene);
+    assert_true(fabs(scene_blame(scene, "rare", 1) / (30 * 10000.) - 1) < 0.02);
+    assert_true(fabs(scene->analysis->causes[0].ranks[0].time_ns / (30 * 10000000.) - 1) < 0.02);
+    scene_free(scene);
+}
+
 /* Both ranks spend as long in code of two parts; samples find more of the one part here, and more of the other there.
  */
 static void the_slowest_rank_is_chosen_on_the_whole(void **state)
@@ -699,6 +727,7 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
         cmocka_unit_test(each_sleep_has_a_place_of_its_own),
+        cmocka_unit_test(sleep_that_nobody_saw_is_where_as_long_ones_were_before_the_same_call),
         cmocka_unit_test(the_slowest_rank_is_chosen_on_the_whole),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_system_calls_were_sampled),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
