@@ -51,7 +51,8 @@ static char pages[1 << 26];
 
 TIMERS = r"""
 enum { COMMON, PLANTED, EXCHANGE, PARTS };
-static long long taken_ns[N_PHASES][PARTS][2], since_ns[2];
+static long long taken_ns[N_PHASES][PARTS][2], since_ns[2], acts_ns[N_PHASES][N_CYCLES][2], span_ns[2];
+static int cycle;
 static int world_rank, world_size;
 static double large_in[25000], large_out[25000];
 
@@ -75,6 +76,16 @@ __attribute__((noinline)) static void timer_stop(int phase, int part)
     timer_start();
     for (int i = 0; i < 2; i++)
         taken_ns[phase][part][i] += since_ns[i] - before[i];
+}
+"""
+
+ACTED = r"""
+/* The planted place of the phase was entered at the last look at the clock, and left now. */
+__attribute__((noinline)) static void acted(int phase)
+{
+    long long *acts = acts_ns[phase][cycle];
+    acts[0] = acts[0] ? acts[0] : since_ns[0];
+    acts[1] = clock_ns(CLOCK_MONOTONIC);
 }
 """
 
@@ -138,6 +149,61 @@ static void compete(int is_on, int is_late)
         use_core(world_rank);
     else
         sched_setaffinity(0, sizeof all_cores, &all_cores);
+}
+"""
+
+# One thread of each rank computes what another one hands over, who sleeps meanwhile.
+HANDS = r"""
+static pthread_mutex_t hand_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t hand_moved = PTHREAD_COND_INITIALIZER;
+static void (*hand_work)(long);
+static long hand_n;
+static int hands_end;
+
+__attribute__((noinline)) static void hand(void (*work)(long), long n)
+{
+    pthread_mutex_lock(&hand_lock);
+    hand_work = work;
+    hand_n = n;
+    pthread_cond_broadcast(&hand_moved);
+    while (hand_work)
+        pthread_cond_wait(&hand_moved, &hand_lock);
+    pthread_mutex_unlock(&hand_lock);
+}
+
+static void *work_for_others(void *unused)
+{
+    pthread_mutex_lock(&hand_lock);
+    while (!hands_end) {
+        while (!hand_work && !hands_end)
+            pthread_cond_wait(&hand_moved, &hand_lock);
+        if (!hand_work)
+            break;
+        pthread_mutex_unlock(&hand_lock);
+        hand_work(hand_n);
+        pthread_mutex_lock(&hand_lock);
+        hand_work = NULL;
+        pthread_cond_broadcast(&hand_moved);
+    }
+    pthread_mutex_unlock(&hand_lock);
+    return unused;
+}
+
+static void end_hands(void)
+{
+    pthread_mutex_lock(&hand_lock);
+    hands_end = 1;
+    pthread_cond_broadcast(&hand_moved);
+    pthread_mutex_unlock(&hand_lock);
+}
+"""
+
+# The text of EACH is a template that several callers use, each with a lambda of its own.
+EACH = """template <class One>
+WHERE void each(long n, One one)
+{
+    for (long i = 0; i < n; i++)
+        one();
 }
 """
 
@@ -278,16 +344,94 @@ def shape_deep(program, library, work, name, typical):
     return places, name + "_5"
 
 
-def shape_openmp(program, library, work, name, typical):
-    places = emit_routine(program, NOINLINE, work, name, count="n / 2", around=("#pragma omp parallel num_threads(2)\n{", "}"))
+def team(head, count):
+    """What a team of two threads does with a loop: the text around it, and how often the loop goes round for each time that it is entered."""
+    def shape(program, library, work, name, typical):
+        return emit_routine(program, NOINLINE, work, name, count=count, around=(head.replace("NAME", name), "}")), name
+    return shape
+
+
+TEAM = "#pragma omp parallel num_threads(2)\n"
+PARTS = "for (int part = 0; part < 8; part++)"
+shape_openmp = team(TEAM + "{", "n / 2")
+shape_schedule = team("#pragma omp parallel for schedule(dynamic, 1) num_threads(2)\n%s {" % PARTS, "n / 8")
+shape_tasks = team(TEAM + "#pragma omp single\n%s\n#pragma omp task\n{" % PARTS, "n / 8")
+shape_critical = team(TEAM + "%s\n#pragma omp critical(NAME_lock)\n{" % PARTS, "n / 16")
+shape_one_thread = team(TEAM + "{", "(omp_get_thread_num() == 1 ? n - n / 16 : n / 16)")
+
+
+def shape_handed(program, library, work, name, typical):
+    """Another thread does it (HANDS)."""
+    places = emit_routine(program, "static", work, name)
+    program.add("%s void %s_handed(long n)\n{\n    hand(%s, n);\n}\n" % (NOINLINE, name, name))
+    return places, name + "_handed"
+
+
+def shape_outside(program, library, work, name, typical):
+    """A loop of the program over a routine of the library."""
+    program.add("%svoid %s_part(long n);\n" % (program.linkage, name))
+    inside = emit_routine(library, "", work, name + "_part")
+    first = program.next_line()
+    program.add("%s void %s(long n)\n{" % (NOINLINE, name))
+    loop_first = program.next_line()
+    program.add("for (long part = 0; part < n / 16; part++)\n    %s_part(16);" % name, 1)
+    places = [program.place(loop_first, name)] + inside
+    program.add("}")
+    places.append(program.place(first, name))
+    program.lines.append("")
+    return places, name
+
+
+def shape_each(program, library, work, name, typical):
+    """A lambda in a template that takes lambdas of several callers (EACH): the loop is the template's, told apart by the caller."""
+    before, once, after = bodies.BODIES[work["body"]][1:]
+    first = program.next_line()
+    program.add("%s void %s(long n)\n{" % (NOINLINE, name))
+    program.add(before, 1)
+    lambda_first = program.next_line()
+    program.add("each(n, [&]() {", 1)
+    program.add(once, 2)
+    program.add("});", 1)
+    place = program.place(lambda_first, name)
+    program.add(after, 1)
+    program.add("}")
+    places = [place, program.place(first, name)]
+    program.lines.append("")
+    return places + [dict(program.shared, caller=name)], name
+
+
+SPREAD = 12  # loops
+
+
+def shape_spread(program, library, work, name, typical):
+    """Loops behind each other over a part of the data each, and all ranks meet behind each: late ranks have more of the data."""
+    places, first = [], program.next_line()
+    program.add("%s void %s(long n)\n{" % (NOINLINE, name))
+    for part in range(SPREAD):
+        program.add("{", 1)
+        places.append(emit_loop(program, work, "(n + %d) / %d" % (part, SPREAD), 2, name, name))
+        program.add("}\ntimer_stop(%s_phase, PLANTED);\nMPI_Barrier(MPI_COMM_WORLD);\ntimer_stop(%s_phase, EXCHANGE);" % (name, name), 1)
+    program.add("}")
+    places.append(program.place(first, name))
+    program.lines.append("")
     return places, name
 
 
 SHAPES = {"routine": shape_routine, "nested": shape_routine, "inline": shape_inline, "auto": shape_auto, "recursive": shape_recursive,
           "pointer": shape_pointer, "library": shape_library, "callback": shape_callback, "repeat": shape_repeat, "deep": shape_deep,
-          "openmp": shape_openmp, "template": shape_template, "lambda": shape_lambda, "virtual": shape_virtual}
+          "openmp": shape_openmp, "schedule": shape_schedule, "tasks": shape_tasks, "critical": shape_critical, "one_thread": shape_one_thread,
+          "handed": shape_handed, "outside": shape_outside, "each": shape_each, "spread": shape_spread, "template": shape_template, "lambda": shape_lambda, "virtual": shape_virtual}
 # What a shape is in a program in C++.
+SIDE_BY_SIDE = {"openmp", "schedule", "tasks"}
+TEAMS = SIDE_BY_SIDE | {"critical", "one_thread"}
 IN_CPLUSPLUS = {"routine": "template", "auto": "lambda", "pointer": "virtual"}
+
+
+def emit_each(program, plan):
+    first = program.next_line()
+    program.add(EACH.replace("WHERE", plan["each"]))
+    program.shared = program.place(first, "each")
+    program.lines.append("")
 
 
 def emit_work(program, library, work, name):
@@ -305,6 +449,8 @@ def emit_amount(program, plan, k, phase):
 
 
 def is_late(phase):
+    if phase["cause"] and phase["cause"].get("turns"):
+        return "(%s_turns[step] == world_rank)" % phase["name"]
     return "((0x%x >> world_rank) & 1)" % late_mask(phase)
 
 
@@ -371,6 +517,10 @@ def emit_phase(program, library, plan, k, phase):
     planted = cause and cause["kind"] != "preempted"
     if planted:
         emit_amount(program, plan, k, phase)
+    if planted and cause.get("turns"):
+        program.add("static const volatile signed char %s_turns[] = {%s};" % (phase["name"], ", ".join(str(rank) for rank in cause["turns"])))
+    if planted and cause["shape"] == "spread":
+        program.add("enum { %s_work_phase = %d };" % (phase["name"], k))
     program.lines.append("")
     common_places, common_call = emit_work(program, library, common, phase["name"] + "_common")
     planted_places, planted_call = None, None
@@ -399,6 +549,8 @@ def condition_of(phase):
         conditions.append("step >= %d" % first)
     if end < phase["steps"]:
         conditions.append("step < %d" % end)
+    if cause.get("turns"):
+        conditions.append("%s_turns[step] >= 0" % phase["name"])
     return "if (%s) {" % " && ".join(conditions) if conditions else "{"
 
 
@@ -433,6 +585,7 @@ def emit_steps(program, plan, k, phase, common, planted, exchange):
     if cause and not preempted and not is_inside(phase):
         program.add(condition_of(phase), 2)
         planted_places = emit_planted(program, phase, k, planted_call, 3) + planted_places
+        program.add("acted(%d);" % k, 3)
         program.add("}\ntimer_stop(%d, PLANTED);" % k, 2)
     program.add("%s(comm, step);\ntimer_stop(%d, EXCHANGE);" % (exchange, k), 2)
     program.add("}", 1)
@@ -475,8 +628,23 @@ def emit_callers(program, plan):
     return text
 
 
+def emit_cycles(program, plan, call_text):
+    """All phases, from the first barrier to the end: for main or for a thread that makes the calls of MPI. Gives the barrier's line."""
+    program.add("static long long run_ns;\n\n%s void *all_cycles(void *unused)\n{\n    MPI_Barrier(MPI_COMM_WORLD);" % NOINLINE)
+    start_line = len(program.lines)
+    program.add("long long begin_ns = clock_ns(CLOCK_MONOTONIC);", 1)
+    program.add("for (cycle = 0; cycle < %d; cycle++) {" % plan["cycles"], 1)
+    program.add(call_text, 2)
+    program.add("}\nrun_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;", 1)
+    if plan.get("communicates") == "thread":
+        program.add("end_hands();", 1)
+    program.add("return unused;\n}\n".replace("return", "    return"))
+    return start_line
+
+
 def emit_main(program, plan, used):
     call_text = emit_callers(program, plan)
+    start_line = emit_cycles(program, plan, call_text)
     program.add("static int rank_before_start(void)\n{\n    const char *text = getenv(\"OMPI_COMM_WORLD_RANK\") ? getenv(\"OMPI_COMM_WORLD_RANK\") : getenv(\"PMI_RANK\");\n"
                 "    return text ? atoi(text) : 0;\n}\n")
     program.add("int main(int argc, char **argv)\n{\n    world_rank = rank_before_start();")
@@ -490,16 +658,21 @@ def emit_main(program, plan, used):
         program.add("for (int i = 0; i < 96 * 96; i++)\n    left_matrix[i] = right_matrix[i] = 1.0 / (i + 1);", 1)
     if "transform" in used:
         program.add("transform_plan = fftw_plan_dft_r2c_1d(8192, signal_in, signal_out, FFTW_ESTIMATE);", 1)
-    program.add("MPI_Init(&argc, &argv);\nMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);\nMPI_Comm_size(MPI_COMM_WORLD, &world_size);\n"
-                "MPI_Barrier(MPI_COMM_WORLD);", 1)
-    start_line = len(program.lines)
-    program.add("long long begin_ns = clock_ns(CLOCK_MONOTONIC);", 1)
-    program.add("for (int cycle = 0; cycle < %d; cycle++) {" % plan["cycles"], 1)
-    program.add(call_text, 2)
-    program.add("}\nlong long run_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;\nMPI_Finalize();", 1)
+    in_thread = plan.get("communicates") == "thread"
+    init = "int level;\nMPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);" if "handed" in used else "MPI_Init(&argc, &argv);"
+    program.add("%s\nspan_ns[0] = clock_ns(CLOCK_MONOTONIC);\nMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);\nMPI_Comm_size(MPI_COMM_WORLD, &world_size);" % init, 1)
+    if "handed" in used:
+        program.add("pthread_t other;\npthread_create(&other, NULL, %s, NULL);" % ("all_cycles" if in_thread else "work_for_others"), 1)
+        program.add("%s(NULL);\n%spthread_join(other, NULL);" % (("work_for_others", "") if in_thread else ("all_cycles", "end_hands();\n")), 1)
+    else:
+        program.add("all_cycles(NULL);", 1)
+    program.add("span_ns[1] = clock_ns(CLOCK_MONOTONIC);\nMPI_Finalize();", 1)
     program.add("for (int k = 0; k < N_PHASES; k++)\n"
                 "    printf(\"phase %d rank %d: common %lld %lld planted %lld %lld exchange %lld %lld\\n\", k, world_rank, taken_ns[k][0][0],\n"
                 "           taken_ns[k][0][1], taken_ns[k][1][0], taken_ns[k][1][1], taken_ns[k][2][0], taken_ns[k][2][1]);\n"
+                "for (int k = 0; k < N_PHASES; k++)\n    for (cycle = 0; cycle < N_CYCLES; cycle++)\n        if (acts_ns[k][cycle][1])\n"
+                "            printf(\"acts %d rank %d: %lld %lld\\n\", k, world_rank, acts_ns[k][cycle][0], acts_ns[k][cycle][1]);\n"
+                "printf(\"span rank %d: %lld %lld\\n\", world_rank, span_ns[0], span_ns[1]);\n"
                 "if (world_rank == 0)\n    printf(\"run %lld\\n\", run_ns);", 1)
     if "preempted" in used:
         program.add("if (competitor > 0)\n    kill(competitor, SIGKILL);", 1)
@@ -537,11 +710,17 @@ def emit(plan):
         library.fortran.add(fortran.LIBRARY_HEAD)
     program.add("/* Generated by tests/truth/generate from seed %s: see truth.json for what a report of it has to say. */" % plan["seed"])
     program.add(HEAD)
-    program.add("#define N_PHASES %d" % len(plan["phases"]))
+    program.add("#define N_PHASES %d\n#define N_CYCLES %d" % (len(plan["phases"]), plan["cycles"]))
+    if "one_thread" in used:
+        program.add("#include <omp.h>")
     for name, text in LIBRARY_DATA.items():
         if name in used:
             program.add(text)
-    program.add(WORK_DATA + TIMERS + (LINKS if "slower" in used else "") + (COMPETITOR if "preempted" in used else ""))
+    program.add(WORK_DATA + TIMERS + ACTED + (LINKS if "slower" in used else "") + (COMPETITOR if "preempted" in used else ""))
+    if "handed" in used:
+        program.add(HANDS)
+    if "each" in used:
+        emit_each(program, plan)
     program.add(MAKE_DATA)
     library.add("/* What program.c calls in a shared library. */\n#define _GNU_SOURCE\n#include <math.h>\n#include <poll.h>\n#include <sys/mman.h>\n#include <sys/select.h>\n"
                 "#include <time.h>\n#include <unistd.h>")
@@ -551,7 +730,8 @@ def emit(plan):
     if library.fortran:
         library.fortran.add("end module")
     build = {"program": program.name, "libraries": [lib for name, lib in (("matrix", "-lopenblas"), ("transform", "-lfftw3")) if name in used],
-             "flags": [plan["optimise"], "-fno-ipa-icf"] + (["-fopenmp"] if "openmp" in used else [])}  # equal loops stay two
+             "flags": [plan["optimise"], "-fno-ipa-icf"] + (["-fopenmp"] if used & TEAMS else []),  # equal loops stay two
+             "environment": {"OMP_WAIT_POLICY": plan["waits"]} if plan.get("waits") else {}, "library_is_counted": plan.get("library_is_counted", True)}
     sources = {source.name: source.text() for source in (program, library, library.fortran) if source}
     return sources, {"plan": plan, "build": build, "start_line": start_line, "common": common,
                                             "causes": [cause for cause in causes if cause]}

@@ -76,7 +76,53 @@ def draw(seed):
     plan = {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
             "caller": rng.choice(["main", "driver", "table"]), "phases": [in_part(rng, phase) for phase in shortened(phases)], "language": rng.choice(["c", "c", "c++"]),
             "library": rng.choice(["c", "fortran"]), **drawn_late(rng)}
-    return dict(plan, phases=[with_naps(rng, phase) for phase in plan["phases"]])
+    plan = dict(plan, phases=[with_naps(rng, phase) for phase in plan["phases"]])
+    return with_newer_kinds(random.Random("%d newer" % seed), plan)
+
+
+TEAMS = ["schedule", "tasks", "critical", "one_thread", "handed"]
+EVERYONE = ["barrier", "allreduce", "allgather", "alltoall", "ibarrier_wait", "iallreduce_wait", "iallreduce_poll", "comm_dup", "split"]
+
+
+def with_newer_kinds(rng, plan):
+    """Half of the programs in C and C++ have causes of further kinds, whatever was drawn before: teams of threads, a lambda in a template of several
+    callers, a library that is not counted, a cause spread over loops as a partition's is, ranks that are late by turns."""
+    if plan["language"] == "fortran" or rng.random() < 0.4:
+        return plan
+    plan = dict(plan, waits=rng.choice(["passive", "passive", None]), communicates=rng.choice(["main", "thread"]), library_is_counted=rng.random() < 0.5,
+                each=rng.choice(["static inline", "__attribute__((noinline)) static", "__attribute__((always_inline)) static inline"]))
+    phases = [with_newer_kind(rng, plan, phase) for phase in plan["phases"]]
+    if not any(phase["cause"] and phase["cause"]["shape"] == "handed" for phase in phases):
+        plan.update(communicates="main")
+    return dict(plan, phases=phases)
+
+
+def with_newer_kind(rng, plan, phase):
+    cause, two = phase["cause"], plan["ranks"] == 2
+    if not cause or phase["pattern"] in patterns.OPERATIONS or cause["kind"] == "preempted" or rng.random() < 0.2:
+        return phase
+    if cause["kind"] == "sleep":
+        return taking_turns(rng, plan, phase)
+    cause, body = dict(cause, kind="more"), rng.choice(bodies.ALONE)
+    phase = dict(phase, cause=dict(cause, body=body))
+    kinds = ["outside", "spread", "turns"] + ["each", "each"] * (plan["language"] == "c++") + TEAMS * two
+    kind = rng.choice(kinds)
+    if kind == "turns":
+        return taking_turns(rng, plan, phase)
+    cause = dict(phase["cause"], shape=kind, loop="for" if kind == "each" else cause["loop"])
+    if kind == "spread":
+        cause.update(other_us=cause["other_us"] or cause["late_us"] // 2)
+    common = dict(phase["common"], shape="each", body=rng.choice(bodies.ALONE)) if kind == "each" else phase["common"]
+    return dict(phase, cause=cause, common=common)
+
+
+def taking_turns(rng, plan, phase):
+    """In some of its steps one rank is late, now one and now another, and all wait for it."""
+    ranks = range(plan["ranks"])
+    turns = [rng.choice(ranks) if rng.random() < 0.5 else -1 for _ in range(phase["steps"])]
+    turns[:plan["ranks"]] = ranks
+    cause = dict(phase["cause"], turns=turns, late=list(ranks), other_us=0, every=1, steps=[0, phase["steps"]])
+    return dict(phase, cause=cause, pattern=rng.choice(EVERYONE), comm="world" if phase["comm"] == "half" else phase["comm"])
 
 
 def with_naps(rng, phase):

@@ -54,6 +54,11 @@ class Timers:
             numbers = [int(n) for n in re.findall(r"\d+", line)]
             parts = {name: tuple(numbers[2 + 2 * i:4 + 2 * i]) for i, name in enumerate(("common", "planted", "exchange"))}
             self.parts.setdefault(numbers[0], {})[numbers[1]] = parts
+        spans = [(int(begin), int(end)) for begin, end in re.findall(r"^span rank \d+: (\d+) (\d+)", said, re.M)]
+        self.span_ns = (min(begin for begin, _ in spans), max(end for _, end in spans)) if spans else None
+        self.acts = {}
+        for k, rank, begin, end in re.findall(r"^acts (\d+) rank (\d+): (\d+) (\d+)", said, re.M):
+            self.acts.setdefault(int(k), []).append((int(rank), int(begin), int(end)))
 
     def phase_ns(self, phase):
         """How long a phase took, from the barrier before it to its own: the mean of what ranks say."""
@@ -80,19 +85,21 @@ class Program:
 
     def build(self, name, variant, counted):
         build, tools = self.truth["build"], self.tools
-        flags = build["flags"] + ["-g"] + (run([tools.whywait, "cc"], self.directory).split() if counted else [])
+        uncounted = build["flags"] + ["-g"]
+        flags = uncounted + (run([tools.whywait, "cc"], self.directory).split() if counted else [])
+        of_library = flags if build.get("library_is_counted", True) else uncounted
         program, fortran = build.get("program", "program.c"), []
         if os.path.exists(os.path.join(self.directory, "library.f90")):
-            run([tools.mpifort, *flags, "-fPIC", "-c", "library.f90", "-o", name + "_f90.o"], self.directory)
+            run([tools.mpifort, *of_library, "-fPIC", "-c", "library.f90", "-o", name + "_f90.o"], self.directory)
             fortran = [name + "_f90.o"]
-        run([tools.mpicc, *flags, "-fPIC", "-shared", "library.c", *fortran, "-Wl,-soname,lib%s.so" % name, "-o", "lib%s.so" % name], self.directory)
+        run([tools.mpicc, *of_library, "-fPIC", "-shared", "library.c", *fortran, "-Wl,-soname,lib%s.so" % name, "-o", "lib%s.so" % name], self.directory)
         compiler = {".cc": [tools.mpicxx, "-isystem", "/usr/include/eigen3"], ".c": [tools.mpicc],
                     ".F90": [tools.mpifort, "-ffree-line-length-none", "-fallow-argument-mismatch", "-w"]}[os.path.splitext(program)[1]]
         run([*compiler, *flags, *(["-D" + variant] if variant else []), program, "-o", name, "-L.", "-l" + name,
              "-Wl,-rpath,$ORIGIN", *build["libraries"], "-lm"], self.directory)
 
     def launch(self, command, directory):
-        more = dict(ENVIRONMENT, **({"OMPI_MCA_mpi_yield_when_idle": "1"} if self.yields else {}))
+        more = dict(ENVIRONMENT, **self.truth["build"].get("environment", {}), **({"OMPI_MCA_mpi_yield_when_idle": "1"} if self.yields else {}))
         return run([self.tools.mpirun, "-n", str(self.truth["plan"]["ranks"]), *command], directory, more)
 
     def time(self, variant="", counted=False):

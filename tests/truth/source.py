@@ -54,12 +54,14 @@ def amounts(plan, phase):
     if cause["kind"] == "slower":
         return late, late, late
     other = bodies.n_iterations(cause["body"], cause["other_us"])
-    n_late = len(cause["late"])
+    n_late = 1 if cause.get("turns") else len(cause["late"])
     return late, other, (late * n_late + other * (plan["ranks"] - n_late) + plan["ranks"] // 2) // plan["ranks"]
 
 
 def iterations(plan, phase):
     late, other, _ = amounts(plan, phase)
+    if phase["cause"].get("turns"):
+        return [plan["cycles"] * late * phase["cause"]["turns"].count(rank) for rank in range(plan["ranks"])]
     every, (first, end) = phase["cause"]["every"], phase["cause"].get("steps", [0, phase["steps"]])
     n_steps = sum(step % every == 0 for step in range(first, end)) * plan["cycles"]
     return [n_steps * (late if rank in phase["cause"]["late"] else other) for rank in range(plan["ranks"])]

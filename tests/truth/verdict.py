@@ -9,13 +9,15 @@ amounts at all ("busy").
 
 Criteria: of each cause that matters
     place   its place, or what contains it, has the waiting
-    row     one row has nearly all of that
+    row     one row has nearly all of that; of a cause that is spread over many loops, one partition
     ranks   nearly all of it is blamed on the ranks that are late
     named   the row names these ranks, and only these
     kind    the kind is the planted one
     share   it has as much waiting as the timers say
     time    the time on a CPU that a rank is said to have spent in a place is that of the timers
     count   programs built to count: the executions are in the planted ratio
+    factor  it takes so many times as long, and costs so many times as much, as told
+    when    it has its waiting when it acts, and nothing else is said of that
     gone    "if it took no time" is what the run gains without it
     even    "if balanced" is what the run gains when it is shared out
 and of the report
@@ -27,17 +29,19 @@ and of the report
     levels  what steps, causes and ranks say of time on and off the CPU is the same
 """
 import collections
+import math
 import os
 import re
 
 import bodies
+import emit
 import patterns
 
 PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
 EXPECTED_KINDS = {("more", False): {"more-time"}, ("more", True): {"more-work"}, ("slower", False): {"more-time"}, ("slower", True): {"slower"},
                   ("sleep", False): {"blocked"}, ("sleep", True): {"blocked"}, ("faults", False): {"blocked", "more-time"}, ("faults", True): {"blocked", "more-work"}, ("preempted", False): {"descheduled"}, ("preempted", True): {"descheduled"}}
-ON_REPORT, OF_CAUSE = ["top", "first", "false", "sums", "sense", "levels"], ["place", "row", "ranks", "named", "kind", "share", "time", "count", "gone", "even"]
-ALWAYS = {"time", "count", "sums", "sense", "levels"}  # however busy the machine is
+ON_REPORT, OF_CAUSE = ["top", "first", "false", "sums", "sense", "levels"], ["place", "row", "ranks", "named", "kind", "share", "time", "count", "factor", "when", "gone", "even"]
+ALWAYS = {"time", "count", "factor", "sums", "sense", "levels"}  # however busy the machine is
 CRITERIA = OF_CAUSE + ON_REPORT
 PERIOD_NS = 4000000  # of samples, where they are not dear
 SLACK_NS = 5000000  # that no margin is smaller than: a tick or two of the scheduler
@@ -66,12 +70,36 @@ class Due:
     def __init__(self, cause, phase, parts, spins, late_to_leave):
         kind, ranks = cause["kind"], sorted(parts)
         part = "common" if kind == "preempted" else "planted"
-        taken = [{"sleep": wall, "preempted": wall - cpu}.get(kind, cpu) for wall, cpu in (parts[rank][part] for rank in ranks)]
-        self.ns = sum(max(taken) - t for t in taken)
+        taken = [taken_ns(cause, phase, parts[rank][part]) for rank in ranks]
+        turns = is_by_turns(phase)
+        self.ns = sum(taken) * (len(ranks) - 1) if turns else sum(max(taken) - t for t in taken)
         off = [lost_ns(parts, rank, phase["common"]) for rank in ranks if kind != "preempted" or rank not in cause["late"]]
-        off += [parts[rank]["planted"][0] - parts[rank]["planted"][1] for rank in ranks if kind not in ("sleep", "preempted")]
-        late_spread = max(taken[rank] for rank in cause["late"]) - min(taken[rank] for rank in cause["late"])
+        off += [parts[rank]["planted"][0] - parts[rank]["planted"][1] / threads_of(phase) for rank in ranks if kind not in ("sleep", "preempted")]
+        late_spread = 0 if turns else max(taken[rank] for rank in cause["late"]) - min(taken[rank] for rank in cause["late"])
         self.noise_ns = sum(max(0, t) for t in off) + uneven_ns(parts) + late_spread * len(ranks) + max(0, exchange_ns(parts) - self.ns, off_in_exchange_ns(parts) * (1 if spins else late_to_leave))
+
+
+def is_by_turns(phase):
+    return bool(phase["cause"] and phase["cause"].get("turns"))
+
+
+def is_team(phase):
+    return bool(phase["cause"] and phase["cause"]["shape"] in emit.TEAMS)
+
+
+def threads_of(phase):
+    """That may be at work in the planted place at once."""
+    return 2 if phase["cause"] and phase["cause"]["shape"] in emit.SIDE_BY_SIDE else 1
+
+
+def taken_ns(cause, phase, times):
+    """How long others wait for a place that took (wall, CPU). Threads side by side use more of a CPU than of time."""
+    wall_ns, cpu_ns = times
+    if cause["kind"] == "sleep":
+        return wall_ns
+    if cause["kind"] == "preempted":
+        return wall_ns - cpu_ns
+    return min(wall_ns, cpu_ns) if is_team(phase) else cpu_ns
 
 
 def lost_ns(parts, rank, common):
@@ -123,7 +151,20 @@ class Row:
         """Begins in a place: in the planted loop, or in a routine or loop around it. The compiler may put an instruction of the lines
         that follow into a loop, so where it ends says less."""
         file = os.path.basename(self.cause["file"] or "")
-        return any(file == place["file"] and place["first"] <= self.cause["line_first"] <= place["last"] for place in places)
+        return any(file == place["file"] and place["first"] <= self.cause["line_first"] <= place["last"] and self.is_of(place.get("caller")) for place in places)
+
+    def is_of(self, caller):
+        """What several callers share is told apart by its name."""
+        return not caller or re.search(r"\b%s\b" % caller, self.cause["name"])
+
+
+class Rows:
+    """All rows of a cause that is spread over many loops, as one."""
+
+    def __init__(self, rows):
+        self.cause, self.program_ns = rows[0].cause, sum(row.program_ns for row in rows)
+
+    lies_in, is_of = Row.lies_in, Row.is_of
 
 
 class Judge:
@@ -188,9 +229,36 @@ class Judge:
         rows = sorted(rows, key=lambda row: -row.ns(kind))
         if not rows or not rows[0].ns(kind):
             return
+        if self.is_spread(cause):
+            self.partition(name, cause, due, rows, blamed_ns)
+            self.kind(name, cause, due, rows)
+            return
         self.verdict.that("row", rows[0].ns(kind) >= 0.8 * blamed_ns, name, "is in", len(rows), "rows, the largest", ms(rows[0].ns(kind)), "of", ms(blamed_ns))
         self.ranks(name, cause, due, rows)
         self.kind(name, cause, due, rows)
+        self.when(name, cause, due, rows[0].cause)
+
+    def planted(self, cause):
+        return self.truth["plan"]["phases"][cause["phase"]]["cause"]
+
+    def is_spread(self, cause):
+        return self.planted(cause)["shape"] == "spread"
+
+    def partition(self, name, cause, due, rows, blamed_ns):
+        """Noise makes a loop, which has a small part of all, as late as others are not."""
+        found = [dict(each, own=[row for row in rows if row.cause.get("partition") == each["partition"]]) for each in self.report["partitions"]]
+        largest = max(found, key=lambda each: sum(row.program_ns for row in each["own"]), default=None)
+        own_ns = sum(row.program_ns for row in largest["own"]) if largest else 0
+        self.verdict.that("row", own_ns >= 0.8 * blamed_ns - due.noise_ns - SLACK_NS, name, "is a partition of", ms(own_ns), "of", ms(blamed_ns))
+        if own_ns and due.noise_ns + SLACK_NS < 0.1 * due.ns:
+            self.verdict.that("named", set(largest["ranks"]) == set(cause["late"]), name, "names ranks", largest["ranks"], "late:", cause["late"])
+
+    def together(self, rows):
+        """Rows by falling time, those of a cause that is spread as one."""
+        for cause in self.truth["causes"]:
+            own = [row for row in rows if self.is_spread(cause) and row.lies_in(cause["places"])]
+            rows = [row for row in rows if row not in own] + ([Rows(own)] if own else [])
+        return sorted(rows, key=lambda row: -row.program_ns)
 
     def ranks(self, name, cause, due, rows):
         blame = collections.Counter()
@@ -209,8 +277,9 @@ class Judge:
         kinds = collections.Counter()
         for row in rows:
             kinds.update({kind: ns for kind, ns in row.cause["kinds"].items() if cause["kind"] == "preempted" or kind in PROGRAM_KINDS})
-        expected = set(EXPECTED_KINDS[cause["kind"], self.counted])
-        phase = self.truth["plan"]["phases"][cause["phase"]]["cause"]
+        expected, phase = set(EXPECTED_KINDS[cause["kind"], self.counted]), self.planted(cause)
+        if cause["kind"] == "more" and phase["shape"] == "library" and not self.truth["plan"].get("library_is_counted", True):
+            expected = {"more-time"}  # counts of the calls are equal
         if cause["kind"] == "more" and phase["body"] in ("matrix", "transform", "eigen"):
             expected |= {"slower"} if phase["shape"] in ("recursive",) else set()
         if cause["kind"] != "preempted" or due.noise_ns < 0.2 * due.ns:
@@ -224,10 +293,11 @@ class Judge:
             if cause["kind"] != "preempted":
                 work = self.truth["plan"]["phases"][cause["phase"]]["cause"]
                 self.time("phase %d (%s)" % (cause["phase"], cause["kind"]), cause["places"], cause["phase"], "planted",
-                          work["shape"] not in ("repeat", "openmp"), cause["kind"])
+                          work["shape"] not in emit.TEAMS | {"repeat", "spread"}, cause["kind"])
                 for row in self.rows:
-                    if row.lies_in(cause["places"]) and row.cause["waiting_ns"] > SLACK_NS and work["shape"] != "repeat":
+                    if row.lies_in(cause["places"]) and row.cause["waiting_ns"] > SLACK_NS:
                         self.count("phase %d" % cause["phase"], cause, row.cause)
+                        self.factors("phase %d" % cause["phase"], cause, row.cause)
 
     def time(self, name, places, phase, part, is_whole, kind=None):
         """Page faults are time in the kernel, on a CPU."""
@@ -249,10 +319,7 @@ class Judge:
 
     def count(self, name, cause, row):
         """Executions of a row that is the planted loop alone, in the planted ratio."""
-        if not self.counted or cause["iterations"] is None or not row["loop"]:
-            return
-        innermost = cause["places"][0]
-        if not innermost["first"] <= row["line_first"] <= row["line_last"] <= innermost["last"]:
+        if not self.is_planted_loop(cause, row):
             return
         counts = {rank["rank"]: rank["executions"] for rank in row["by_rank"]}
         late = cause["late"][0]
@@ -261,6 +328,55 @@ class Judge:
             seen = n / counts[late] if counts.get(late) else 0
             self.verdict.that("count", abs(planted - seen) <= 0.03 * max(planted, 0.01) + 0.01, name, "rank", rank, "runs it", "%.3f" % seen, "times as often as",
                               late, "but", "%.3f" % planted, "is true")
+
+    def is_planted_loop(self, cause, row):
+        """And nothing around it, which may be executed as often on all ranks."""
+        innermost, shape = cause["places"][0], self.planted(cause)["shape"]
+        is_known = self.counted and cause["iterations"] is not None and row["loop"] and shape != "repeat"
+        return is_known and innermost["first"] <= row["line_first"] <= row["line_last"] <= innermost["last"]
+
+    def factors(self, name, cause, row):
+        """Of time, by the timers, or of a team's work, by the plan; of executions, by the plan; of what one costs, by both."""
+        named, late = set(row["ranks"]), {rank["rank"] for rank in row["by_rank"] if rank["late"]}
+        sides = named, set(range(self.report["ranks"])) - named - late  # who is late but has no more of it is on neither side
+        true = {"time": self.true_factor(sides, {rank: self.time_of(cause, rank) for rank in range(self.report["ranks"])})}
+        if self.is_planted_loop(cause, row):
+            true["executions"] = self.true_factor(sides, dict(enumerate(cause["iterations"])))
+            true["cost"] = true["time"] / true["executions"] if true["time"] and true["executions"] else None
+        for factor in row["reason"]["factors"]:
+            if factor["of"] in true and true[factor["of"]] and factor["mean"] and (factor["doubt"] is not None or factor["of"] == "executions"):
+                off, room = abs(math.log(factor["mean"] / true[factor["of"]])), 0.03 if factor["of"] == "executions" else 0.15 + 1.5 * factor["doubt"]
+                self.verdict.that("factor", off <= room, name, row["name"], "has %.2f x the %s (+- %.0f %%)" % (factor["mean"], factor["of"], 100 * (factor["doubt"] or 0)),
+                                  "but %.2f x is true" % true[factor["of"]])
+
+    def time_of(self, cause, rank):
+        """In the planted place; of a team, whose threads may get more or fewer CPUs, what it is given to do."""
+        if is_team(self.truth["plan"]["phases"][cause["phase"]]) and cause["iterations"]:
+            return cause["iterations"][rank]
+        return self.timers.parts[cause["phase"]][rank]["planted"][0 if cause["kind"] == "sleep" else 1]
+
+    @staticmethod
+    def true_factor(sides, of_rank):
+        """None where the others have next to nothing of it, or nobody is there to compare with."""
+        of_late, of_others = [[of_rank[rank] for rank in side] for side in sides]
+        if not of_late or not of_others or sum(of_others) * 20 < sum(of_rank.values()):
+            return None
+        return (sum(of_late) / len(of_late)) / (sum(of_others) / len(of_others))
+
+    def when(self, name, cause, due, row):
+        """The program says from when to when its planted place was entered, on the clock that the run is told by."""
+        acts, span_ns, duration_ns = self.timers.acts.get(cause["phase"]), self.timers.span_ns, self.report["duration_ns"]
+        if not acts or not span_ns or due.noise_ns > 0.1 * due.ns:
+            return
+        parts = len(row["when_ns"])
+        acting = [any(begin - span_ns[0] < (i + 2) * duration_ns / parts and end - span_ns[0] > (i - 1) * duration_ns / parts for _, begin, end in acts) for i in range(parts)]
+        away_ns = sum(ns for ns, is_acting in zip(row["when_ns"], acting) if not is_acting)
+        self.verdict.that("when", away_ns <= 0.1 * row["waiting_ns"] + due.noise_ns + SLACK_NS, name, "has", ms(away_ns), "of", ms(row["waiting_ns"]), "when it does not act")
+        quarters = [any(acting[i * parts // 4:(i + 1) * parts // 4]) for i in range(4)]
+        self.verdict.that("when", not row["throughout"] or all(quarters), name, "is said to act all through, but acts in quarters", quarters)
+        every = self.planted(cause)["every"]
+        self.verdict.that("when", row["every"] in (0, 1, every), name, "is said to act every", row["every"], "th time, but", every, "is true")
+        self.verdict.that("when", not re.search("growing|shrinking|all at once|stall", row["when"] or "") or len(acts) < 3, name, "is said to act", row["when"])
 
     def top(self):
         places = [place for cause in self.truth["causes"] for place in cause["places"]]
@@ -274,7 +390,7 @@ class Judge:
         # Planted causes of which noise leaves open how large they are may come first, or not.
         large_ns, phases = 0.6 * matter[0][1].ns, {cause["phase"] for cause, _, _ in matter}
         open_places = [place for cause, due in self.causes if cause["phase"] not in phases and due.ns + due.noise_ns > large_ns for place in cause["places"]]
-        known = sorted((row for row in self.rows if not row.lies_in(open_places)), key=lambda row: -row.program_ns)
+        known = self.together([row for row in self.rows if not row.lies_in(open_places)])
         large = [cause for cause, due, _ in matter if due.ns > large_ns]
         self.verdict.that("top", any(known[0].lies_in(cause["places"]) for cause in large), "the first row is", known[0].cause["name"])
         rows = known[:len(matter)]
