@@ -295,6 +295,7 @@ bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     struct unwind_stack stack = {.low = place.sp, .high = place.sp + (uint64_t)(got > 0 ? got : 0), .bytes = bytes};
     walk_blocked(&walk, &place, &stack);
     python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->python_state, memory_order_relaxed));
+    python.collects = false; /* another thread of it does */
     if (!read_place(tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;
     /* Joins, locks, conditions and barriers of threads all come to the system call futex. */

@@ -18,6 +18,8 @@ struct python_process python_process;
 
 static const struct python_layout layouts[] = {
     {.minor = 9,
+     .state_interpreter = 16,
+     .interpreter_collects = 816,
      .state_frame = 24,
      .holder_frame = -1,
      .frame_code = 32,
@@ -33,6 +35,8 @@ static const struct python_layout layouts[] = {
      .entry = PYTHON_EVERY_FRAME,
      .lines = PYTHON_LNOTAB},
     {.minor = 10,
+     .state_interpreter = 16,
+     .interpreter_collects = 816,
      .state_frame = 24,
      .holder_frame = -1,
      .frame_code = 32,
@@ -48,6 +52,8 @@ static const struct python_layout layouts[] = {
      .entry = PYTHON_EVERY_FRAME,
      .lines = PYTHON_LINE_DELTAS},
     {.minor = 11,
+     .state_interpreter = 16,
+     .interpreter_collects = 848,
      .state_frame = 56,
      .holder_frame = 8,
      .frame_code = 32,
@@ -64,6 +70,8 @@ static const struct python_layout layouts[] = {
      .entry = PYTHON_BY_FLAG,
      .lines = PYTHON_LOCATIONS},
     {.minor = 12,
+     .state_interpreter = 16,
+     .interpreter_collects = 312,
      .state_frame = 56,
      .holder_frame = 0,
      .frame_code = 0,
@@ -89,10 +97,11 @@ enum { TABLE_COOKIE, TABLE_VERSION, TABLE_FREE_THREADED, TABLE_WORDS = 96 };
 static const char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
 static const struct table {
     unsigned minor;
-    uint8_t state, frame, code, bytes, string; /* the first word of these groups */
+    uint8_t collector; /* the word that tells where an interpreter has its collector */
+    uint8_t state, frame, code, bytes, string, collecting; /* the first word of these groups */
 } tables[] = {
-    {.minor = 13, .state = 19, .frame = 28, .code = 34, .bytes = 64, .string = 67},
-    {.minor = 14, .state = 22, .frame = 31, .code = 39, .bytes = 74, .string = 77},
+    {.minor = 13, .collector = 10, .state = 19, .frame = 28, .code = 34, .bytes = 64, .string = 67, .collecting = 71},
+    {.minor = 14, .collector = 11, .state = 22, .frame = 31, .code = 39, .bytes = 74, .string = 77, .collecting = 81},
 };
 
 /* The word at `i` of the group that begins with a size: an offset within that. */
@@ -107,7 +116,8 @@ static const struct python_layout *layout_of_table(const struct table *table, co
     static struct python_layout layout;
     const uint64_t *state = word + table->state, *frame = word + table->frame, *code = word + table->code;
     const uint64_t *bytes = word + table->bytes, *string = word + table->string;
-    uint16_t length, text;
+    const uint64_t *collecting = word + table->collecting;
+    uint16_t length, text, flag = 0;
     layout = (struct python_layout){.minor = table->minor,
                                     .holder_frame = -1,
                                     .ascii_bytes = (uint16_t)string[3],
@@ -119,7 +129,10 @@ static const struct python_layout *layout_of_table(const struct table *table, co
                     take_offset(frame, 5, &layout.frame_entry) && take_offset(code, 1, &layout.code_file) &&
                     take_offset(code, 3, &layout.code_name) && take_offset(code, 4, &layout.code_lines) &&
                     take_offset(code, 5, &layout.code_first_line) && take_offset(code, 9, &layout.code_begin) &&
-                    take_offset(bytes, 1, &length) && take_offset(bytes, 2, &text);
+                    take_offset(bytes, 1, &length) && take_offset(bytes, 2, &text) &&
+                    take_offset(state, 3, &layout.state_interpreter) && take_offset(collecting, 1, &flag) &&
+                    word[table->collector] + flag <= UINT16_MAX;
+    layout.interpreter_collects = (uint16_t)(word[table->collector] + flag);
     /* Strings and bytes have been what they are for as long as the table exists. */
     bool is_usual = is_sound && length == 2 * WORD && text == 4 * WORD && string[1] == 4 * WORD &&
                     string[2] == 2 * WORD && string[3] == 5 * WORD && layout.code_lines + WORD <= PYTHON_CODE_BYTES &&
@@ -358,6 +371,14 @@ static inline void take_frames(struct stack_pages *pages, const struct python_la
     walk->is_cut = frame != 0;
 }
 
+static bool is_collecting(struct stack_pages *pages, const struct python_layout *layout, uint64_t state)
+{
+    uint64_t interpreter;
+    uint32_t flag;
+    return load(pages, state + layout->state_interpreter, &interpreter) &&
+           load_small(pages, interpreter + layout->interpreter_collects, sizeof flag, &flag) && flag == 1;
+}
+
 /* The frames up to the first that is none. */
 static void seal(struct python_walk *walk, unsigned n)
 {
@@ -398,11 +419,12 @@ void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch
     unsigned n = 0;
     walk->n = 0;
     walk->key = 0;
-    walk->is_cut = false;
+    walk->is_cut = walk->collects = false;
     if (!layout || !is_address(state))
         return;
     scratch->pages.n = 0;
     take_frames(&scratch->pages, layout, state, walk);
+    walk->collects = is_collecting(&scratch->pages, layout, state);
     unsigned n_read = read_codes(layout, walk, scratch);
     for (; n < n_read && word_at(scratch->code[n] + TYPE_AT) == python_process.code_type; n++)
         walk->frame[n].mark = python_mark(layout, scratch->code[n]);
@@ -439,7 +461,7 @@ void python_walk_here(struct python_walk *walk)
     unsigned n = 0;
     walk->n = 0;
     walk->key = 0;
-    walk->is_cut = false;
+    walk->is_cut = walk->collects = false;
     if (!is_address(state) || !layout ||
         (!atomic_load_explicit(&python_process.proved, memory_order_relaxed) && !prove(state)))
         return;

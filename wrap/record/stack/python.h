@@ -31,8 +31,9 @@ struct python_frame {
 
 struct python_walk {
     unsigned n;
-    bool is_cut;  /* there are more */
-    uint64_t key; /* of all frames; 0 = there are none */
+    bool is_cut;   /* there are more */
+    bool collects; /* the interpreter looks for garbage (python_walk_safely) */
+    uint64_t key;  /* of all frames; 0 = there are none */
     struct python_frame frame[PYTHON_MOST];
 };
 
@@ -48,6 +49,8 @@ enum python_lines { PYTHON_LNOTAB, PYTHON_LINE_DELTAS, PYTHON_LOCATIONS };
 enum python_entry { PYTHON_EVERY_FRAME, PYTHON_BY_FLAG, PYTHON_BY_OWNER };
 struct python_layout {
     unsigned minor;
+    uint16_t state_interpreter;                /* of the thread's state: its interpreter, of which ... */
+    uint16_t interpreter_collects;             /* ... an int is 1 while it looks for garbage */
     uint16_t state_frame;                      /* of the thread's state: the innermost frame, ... */
     int16_t holder_frame;                      /* ... or what holds it there; -1 = the frame itself */
     uint16_t frame_code, frame_back, frame_at; /* of a frame */

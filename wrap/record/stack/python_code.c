@@ -23,6 +23,7 @@ struct code {
 
 struct python_codes {
     uint32_t last_id, n, used;
+    uint32_t collector; /* its id; 0 = not written yet */
     struct code at[CODES];
     unsigned char tables[TABLES_BYTES];
 };
@@ -262,15 +263,34 @@ static struct code *find(struct python_codes *codes, struct spool *spool, const 
     return slot;
 }
 
+static bool make_codes(struct python_codes **codes)
+{
+    void *at = *codes ? *codes : mmap(NULL, sizeof **codes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    *codes = at;
+    return true;
+}
+
+uint64_t python_codes_collector(struct python_codes **codes, struct spool *spool)
+{
+    static const char name[] = "(garbage collector)";
+    struct names names = {.path_bytes = sizeof WW_CODE_COLLECTOR - 1, .name_bytes = sizeof name - 1};
+    if (!make_codes(codes))
+        return 0;
+    memcpy(names.path, WW_CODE_COLLECTOR, sizeof WW_CODE_COLLECTOR);
+    memcpy(names.name, name, sizeof name);
+    struct code code = {.id = (*codes)->last_id + 1, .first_line = 1};
+    if (!(*codes)->collector && write_code(spool, &code, &names))
+        (*codes)->collector = ++(*codes)->last_id;
+    return (*codes)->collector ? WW_CODE_ADDRESS((*codes)->collector, 1) : 0;
+}
+
 uint64_t python_codes_address(struct python_codes **codes, struct spool *spool, const struct python_frame *frame)
 {
     const struct python_layout *layout = atomic_load_explicit(&python_process.layout, memory_order_acquire);
-    if (!*codes) {
-        void *at = mmap(NULL, sizeof **codes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED)
-            return 0;
-        *codes = at;
-    }
+    if (!make_codes(codes))
+        return 0;
     const struct code *code = layout ? find(*codes, spool, layout, frame) : NULL;
     if (!code)
         return 0;

@@ -15,6 +15,8 @@
 struct python_codes; /* of one file; made when the first frame is met */
 /* What stands for the frame in a stack; 0 = its code is not known. */
 uint64_t python_codes_address(struct python_codes **codes, struct spool *spool, const struct python_frame *frame);
+/* What stands for the collector of garbage. */
+uint64_t python_codes_collector(struct python_codes **codes, struct spool *spool);
 void python_codes_release(struct python_codes **codes);
 
 /* The line of the instruction behind `at` bytes of byte code, by a table of the layout's form. */

@@ -335,16 +335,28 @@ static unsigned put_run(struct stack_table *table, struct spool *spool, const st
     return first;
 }
 
+/* It is C code that stands inside the innermost frame. */
+static bool put_collector(struct stack_table *table, struct spool *spool, struct stack_walk *to)
+{
+    uint64_t address = python_codes_collector(&table->codes, spool);
+    if (address)
+        put_address(to, address);
+    return false;
+}
+
 /* Frames for which no C code was found come behind the interpreter's last: the walk of the C stack may have ended. */
 void stacks_merge(struct stack_table *table, struct spool *spool, struct stack_walk *walk,
                   const struct python_walk *python)
 {
     struct stack_walk merged = {.n = 0, .flags = walk->flags | (python->is_cut ? WW_STACK_CUT : 0)};
     unsigned n_inner = walk->n, n_done = 0;
+    bool collects = python->collects;
     while (n_inner > 0 && !is_interpreter(walk->address[n_inner - 1]))
         n_inner--;
     n_inner = n_inner ? n_inner : walk->n;
     for (unsigned i = 0; i < n_inner; i++) {
+        if (collects && is_interpreter(walk->address[i]))
+            collects = put_collector(table, spool, &merged);
         if (!is_interpreter(walk->address[i]))
             put_address(&merged, walk->address[i]);
         else if (runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0))

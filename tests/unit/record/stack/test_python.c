@@ -155,6 +155,33 @@ static void test_whole_frames(void **state)
     make_interpreter();
 }
 
+/* While the interpreter's flag is set; memory that is not there tells nothing. */
+static void test_collector(void **state)
+{
+    static struct python_walk walk;
+    struct python_codes *codes = NULL;
+    uint64_t interpreter = place(61440);
+    uint32_t collects = 1;
+    (void)state;
+    put_word(arena.state + 16, interpreter);
+    python_walk_safely(&walk, &scratch, arena.state);
+    assert_false(walk.collects);
+    put(interpreter + 848, &collects, sizeof collects);
+    python_walk_safely(&walk, &scratch, arena.state);
+    assert_true(walk.collects);
+    check_walk(&walk);
+    uint64_t address = python_codes_collector(&codes, &spool);
+    assert_true(ww_is_code(address));
+    assert_true(python_codes_collector(&codes, &spool) == address);
+    assert_true(ww_code_id(python_codes_address(&codes, &spool, &walk.frame[0])) != ww_code_id(address));
+    put_word(arena.state + 16, place(ARENA_BYTES));
+    python_walk_safely(&walk, &scratch, arena.state);
+    assert_false(walk.collects);
+    check_walk(&walk);
+    python_codes_release(&codes);
+    make_interpreter();
+}
+
 static void test_no_frames(void **state)
 {
     static struct python_walk walk;
@@ -264,8 +291,9 @@ static void fill_table(uint64_t *word)
     word[28] = 88, word[28 + 1] = 8, word[28 + 3] = 56, word[28 + 5] = 70;      /* frame */
     word[34] = 216, word[34 + 1] = 112, word[34 + 3] = 128, word[34 + 4] = 136; /* code */
     word[34 + 5] = 68, word[34 + 9] = 208;
-    word[64] = 40, word[65] = 16, word[66] = 32;                /* bytes */
-    word[67] = 64, word[68] = 32, word[69] = 16, word[70] = 40; /* string */
+    word[64] = 40, word[65] = 16, word[66] = 32;                        /* bytes */
+    word[10] = 7400, word[19 + 3] = 16, word[71] = 240, word[72] = 200; /* collector */
+    word[67] = 64, word[68] = 32, word[69] = 16, word[70] = 40;         /* string */
 }
 
 static void test_layouts(void **state)
@@ -283,6 +311,8 @@ static void test_layouts(void **state)
     assert_int_equal(layout->frame_entry, 70);
     assert_int_equal(layout->code_name, 128);
     assert_int_equal(layout->compact_bytes, 56);
+    assert_int_equal(layout->state_interpreter, 16);
+    assert_int_equal(layout->interpreter_collects, 7600);
     assert_null(python_layout_of(13, word, sizeof word - 8));
     assert_null(python_layout_of(14, word, sizeof word));
     word[2] = 1; /* without a lock */
@@ -318,7 +348,7 @@ int main(void)
         cmocka_unit_test(test_whole_frames), cmocka_unit_test(test_no_frames),
         cmocka_unit_test(test_circle),       cmocka_unit_test(test_overwritten_frames),
         cmocka_unit_test(test_lines),        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text),         cmocka_unit_test(test_collector),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
