@@ -81,7 +81,7 @@ static int begin(struct writing *writing, const struct trace *trace)
     }
     if (output_begin(&writing->output, name, writing->options->out ? OUTPUT_PRIVATE : OUTPUT_PRIVATE | OUTPUT_CHOSEN))
         return -1;
-    return html_begin(&writing->html, writing->output.file, trace->program ? trace->program : "unknown program");
+    return html_begin(&writing->html, writing->output.file, trace_title(trace));
 }
 
 /* Runs are read one after the other, so that memory holds one. Returns 0, STATUS_DEGRADED, or -1 after

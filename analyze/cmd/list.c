@@ -88,7 +88,7 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
                 row.state = "unreadable";
             } else {
                 const struct trace *trace = loaded.trace;
-                row.program = arena_strdup(&list->arena, trace->program ? trace->program : "unknown");
+                row.program = arena_strdup(&list->arena, trace_title(trace));
                 row.n_ranks = trace->n_ranks;
                 row.realtime_ns = trace->realtime_ns;
                 row.dur_ns = trace->end_ns - trace->start_ns;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPT_ALL = OPT_OTHER };
 static const struct option_row rows[] = {{"all", OPT_ALL, NULL, "print routines as well"}, {0}};
@@ -73,7 +74,10 @@ int cmd_loops(int argc, char **argv)
     uint32_t module = code_add_module(code, argv[at], NULL, 0);
     enum code_state state = code_module_state(code, module);
     int status = 0;
-    if (state == CODE_MISSING)
+    const char *ending = strrchr(argv[at], '.');
+    if (state == CODE_MISSING && ending && !strcmp(ending, ".py") && !access(argv[at], R_OK))
+        status = error("%s: a script has no machine code: record it, and `whywait annotate` shows its loops", argv[at]);
+    else if (state == CODE_MISSING)
         status = error("%s: no such file, or not an ELF program or library", argv[at]);
     else if (at + 1 == argc) {
         uint32_t n_routines = code_n_routines(code, module);

@@ -162,7 +162,7 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
     const struct efficiency *efficiency = &analysis->efficiency;
     struct run *run = arena_new(arena, struct run);
     *run = (struct run){.path = copy_text(arena, path),
-                        .program = arena_strdup(arena, trace->program ? trace->program : ""),
+                        .program = arena_strdup(arena, trace->program ? trace_title(trace) : ""),
                         .command = arena_strdup(arena, trace->command ? trace->command : ""),
                         .mpi = arena_strdup(arena, trace->mpi ? trace->mpi : ""),
                         .n_ranks = trace->n_ranks,

@@ -381,7 +381,7 @@ int export_chrome(FILE *out, const struct analysis *analysis, const struct timel
     fprintf(out,
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"whywait " WHYWAIT_VERSION "\",\"program\":%s,"
             "\"resolution_ns\":%llu},\n\"traceEvents\":[",
-            json_quoted(&chrome.arena, trace->program), (unsigned long long)timeline->resolution_ns);
+            json_quoted(&chrome.arena, trace_title(trace)), (unsigned long long)timeline->resolution_ns);
     write_names(&chrome);
     while (status == 0 && (event = trace_next(trace))) {
         write_states_until(&chrome, event->time_ns);

@@ -74,7 +74,7 @@ int export_dot(FILE *out, const struct export_run *runs, size_t n_runs, bool onl
         is_shown[i] = ns >= 0.5 && ns >= least * profile->time_ns;
     }
     fputs("digraph routines {\n  graph [label=\"", out);
-    write_text(out, first->trace->program ? first->trace->program : "unknown program");
+    write_text(out, trace_title(first->trace));
     fprintf(out, ": %s %s", amount_duration(profile->time_ns).text,
             only_causing ? "of waiting caused" : "of all ranks, on a CPU or in MPI");
     if (n_runs > 1)

@@ -301,7 +301,7 @@ void report_space(FILE *out, const struct analysis *analysis, const struct repor
         page_cell(&table, "rank %u: %s", most, amount_bytes(most_bytes).text);
         page_cell(&table, "%.1f x", most_bytes / (bytes / n_ranks));
     }
-    page_line(&page, "%s: %s asked for in all, at %u %s", analysis->trace->program,
+    page_line(&page, "%s: %s asked for in all, at %u %s", trace_title(analysis->trace),
               amount_bytes((double)analysis->allocated_bytes).text, analysis->n_allocations,
               analysis->n_allocations == 1 ? "place" : "places");
     page_end(&page);

@@ -86,11 +86,22 @@ static const char *why_hidden(const struct analysis *analysis, const char *path,
     return is_known ? NULL : "the run says that it is a source, but nothing else does";
 }
 
+/* Lines of a script are those of its text when the run began; when its interpreter was built says nothing. */
+static bool is_script(const struct analysis *analysis, const char *path)
+{
+    const struct trace *trace = analysis->trace;
+    for (uint32_t i = 0; i < trace->n_modules; i++)
+        if (trace->modules[i].is_script && !strcmp(trace->modules[i].path, path))
+            return true;
+    return false;
+}
+
 struct original original_open(const struct analysis *analysis, const char *path, const char *directory,
                               uint64_t built_ns)
 {
     struct original original = {.state = ORIGINAL_MISSING};
     struct stat status;
+    uint64_t as_of_ns = is_script(analysis, path) ? analysis->trace->realtime_ns : built_ns;
     if (analysis->trace->run_dir)
         original.file = open_kept(analysis->trace->run_dir, path, &status);
     if (!original.file && !(original.reason = why_hidden(analysis, path, directory)) &&
@@ -99,8 +110,8 @@ struct original original_open(const struct analysis *analysis, const char *path,
     if (!original.file && directory)
         original.file = open_in(directory, path, &status);
     if (original.file)
-        original.state = !built_ns                        ? ORIGINAL_UNKNOWN
-                         : written_ns(&status) > built_ns ? ORIGINAL_CHANGED
+        original.state = !as_of_ns                        ? ORIGINAL_UNKNOWN
+                         : written_ns(&status) > as_of_ns ? ORIGINAL_CHANGED
                                                           : ORIGINAL_SAME;
     return original;
 }
@@ -108,8 +119,8 @@ struct original original_open(const struct analysis *analysis, const char *path,
 const char *original_warning(enum original_state state)
 {
     static const char *const warnings[ORIGINAL_N] = {
-        [ORIGINAL_CHANGED] = "This file was written to after the program was built: lines may have moved since, and "
-                             "the marks may stand beside the wrong ones.",
+        [ORIGINAL_CHANGED] = "This file was written to after the program was built, or after a script was started: "
+                             "lines may have moved since, and the marks may stand beside the wrong ones.",
         [ORIGINAL_UNKNOWN] = "The archive does not tell when it was recorded: whether this file has changed since is "
                              "not known.",
     };

@@ -52,7 +52,7 @@ static void report_head(struct report *report)
     const struct efficiency *efficiency = &analysis->efficiency;
     const struct trace *trace = analysis->trace;
     page_style(&report->page, STYLE_HEADING);
-    page_put(&report->page, "%s", trace->program ? trace->program : "unknown program");
+    page_put(&report->page, "%s", trace_title(trace));
     page_style(&report->page, STYLE_PLAIN);
     page_piece(&report->page, HANG, "%u %s", trace->n_ranks, trace->n_ranks == 1 ? "rank" : "ranks");
     page_piece(&report->page, HANG, "%s", amount_duration(efficiency->wall_ns).text);

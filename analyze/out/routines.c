@@ -109,7 +109,7 @@ const char *routines_amount(struct arena *arena, const struct profile *profile, 
 void routines_print_head(struct page *page, const struct analysis *analysis, const struct profile *profile)
 {
     struct arena scratch = {0};
-    const char *program = analysis->trace->program ? analysis->trace->program : "unknown program";
+    const char *program = trace_title(analysis->trace);
     if (profile->is_bytes)
         page_line(page, "%s by routine: %s asked for by all ranks", program, amount_bytes(profile->time_ns).text);
     else if (profile != &analysis->blame_profile)

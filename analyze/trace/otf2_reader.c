@@ -11,6 +11,7 @@
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
+#include "wrap/script.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
@@ -287,6 +288,14 @@ static int read_definitions(struct archive_reader *archive)
     return result;
 }
 
+static const char *title_of(struct trace *trace)
+{
+    struct script_word word = script_of_command(trace->program, trace->command);
+    const char *path = arena_printf(&trace->arena, "%.*s", (int)word.n, word.n ? word.at : "");
+    const char *slash = strrchr(path, '/');
+    return word.n ? arena_printf(&trace->arena, "%s (%s)", slash ? slash + 1 : path, trace->program) : NULL;
+}
+
 static void name_program(struct trace *trace)
 {
     char *path = strdup(trace->path);
@@ -305,6 +314,7 @@ static void name_program(struct trace *trace)
         trace->program = arena_strdup(&trace->arena, name);
     if (!trace->command)
         trace->command = trace->program;
+    trace->title = title_of(trace);
     free(path);
 }
 

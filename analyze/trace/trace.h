@@ -211,6 +211,7 @@ struct trace {
     const char *run_dir;  /* NULL for a foreign archive */
     const char *code_dir; /* where builds that ran may be, named by build id; NULL for a foreign archive */
     const char *program;  /* base name */
+    const char *title;    /* "app.py (python3.11)"; NULL = the program runs no script */
     const char *command;
     const char *mpi;         /* library and version; NULL = unknown */
     const char *only;        /* patterns of the functions whose counts were recorded; NULL = all */
@@ -255,6 +256,12 @@ struct trace {
  */
 #define trace_walk(trace, at, frame)                                                                                   \
     for (uint32_t at = (frame); at < (trace)->n_frames; at = (trace)->frames[at].parent)
+
+/* What people call the program. */
+static inline const char *trace_title(const struct trace *trace)
+{
+    return trace->title ? trace->title : trace->program ? trace->program : "unknown program";
+}
 
 /* The location of a rank's first thread, or NULL. */
 static inline const struct trace_location *trace_main_thread(const struct trace *trace, uint32_t rank)

@@ -9,7 +9,7 @@ function viewAnswer(run) {
   const {report} = run, {efficiency} = report;
   return [
     shortAnswer(report),
-    el("p.head", {id: "head"}, el("strong", null, report.program || "unknown program"), el("span", null, plural(report.ranks, "rank")),
+    el("p.head", {id: "head"}, el("strong", null, report.title), el("span", null, plural(report.ranks, "rank")),
       el("span", null, duration(report.duration_ns)), PARTS_OF_TIME.map(([key, name]) => {
         const part = efficiency.all_ns > 0 ? efficiency[`${key}_ns`] / efficiency.all_ns : 0;
         return part >= 0.0005 || key === "compute" || key === "waiting" ? el("span", null, `${name} ${(100 * part).toFixed(1)} %`) : null;

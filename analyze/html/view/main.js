@@ -280,7 +280,7 @@ async function open() {
   readAddress();
   state.run = Math.min(state.run, page.runs.length - 1);
   const first = shownRun().report;
-  document.getElementById("name").textContent = first.program || "whywait";
+  document.getElementById("name").textContent = first.title;
   makeTools();
   build();
   refill(document.getElementById("footer"), `${first.tool}; ${count(first.mpi_calls)} MPI calls, ${count(first.events)} events read${first.lost ? `, ${count(first.lost)} records lost` : ""}`);

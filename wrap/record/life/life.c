@@ -19,6 +19,7 @@
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/spool/rundir.h"
 #include "wrap/record/threads.h"
+#include "wrap/script.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -56,11 +57,21 @@ static void describe_process(struct ww_header *header)
     header->realtime_ns = recorder.realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
 }
 
+/* By the script that an interpreter runs, or by the program. */
+static bool make_directory(void)
+{
+    const struct ww_header *header = &recorder.header;
+    char name[sizeof header->command];
+    struct script_word script = script_of_command(header->program, header->command);
+    snprintf(name, sizeof name, "%.*s", script.n ? (int)script.n : (int)sizeof header->program,
+             script.n ? script.at : header->program);
+    return rundir_create(recorder.options.dir, name, recorder.n_ranks, recorder.run_dir, sizeof recorder.run_dir);
+}
+
 /* Rank 0 makes the run directory. Its name, or nothing, goes to all. */
 static bool agree_on_directory(void)
 {
-    if (recorder.rank == 0 && !rundir_create(recorder.options.dir, recorder.header.program, recorder.n_ranks,
-                                             recorder.run_dir, sizeof recorder.run_dir)) {
+    if (recorder.rank == 0 && !make_directory()) {
         recorder_give_up("cannot make a run directory in %s: %s (set WHYWAIT_DIR to a place that can be written)",
                          *recorder.options.dir ? recorder.options.dir : "the working directory", strerror(errno));
         recorder.run_dir[0] = '\0';

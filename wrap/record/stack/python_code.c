@@ -162,6 +162,8 @@ uint32_t python_text(const struct python_layout *layout, uint64_t string, char *
 static uint32_t absolute(char *path, uint32_t n, uint32_t room)
 {
     char folder[LONGEST_PATH];
+    if (n > 2 && path[0] == '.' && path[1] == '/')
+        memmove(path, path + 2, n -= 2);
     if (path[0] == '/' || path[0] == '<' || !getcwd(folder, sizeof folder))
         return n;
     uint32_t length = (uint32_t)strnlen(folder, sizeof folder - 1);
