@@ -7,8 +7,8 @@ A broadcast of objects: one rank pickles, then the other takes them out, in C co
  * expect: loop=broadcast routine=main rank=any share=0.85 call=MPI_Bcast|MPI_Barrier site_in=main kind=more-time
  *         says="most of it turns objects into messages" next="upper case" next_not="on how much data"
 """
-from mpi4py import MPI
 import numpy as np
+from mpi4py import MPI
 
 
 def main():
