@@ -214,6 +214,44 @@ static void cause_add_late_of_sites(struct writer *writer, struct cause *cause)
     }
 }
 
+/* By (site in result order, class). */
+static const struct path_class *class_of(const struct causes_input *input, uint64_t key)
+{
+    uint32_t site = input->measures->site_order[key_high(key)];
+    return input->classes->sites.at[site].classes.at[key_low(key)];
+}
+
+static bool is_late(const struct cause *cause, uint32_t rank)
+{
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        if (cause->ranks[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Of a site, those who wait there for the cause, and not much shorter than who waits longest. Late ranks also wait at
+ * times, for each other: they are named where only they wait. */
+static void cause_add_waiting(struct writer *writer, const struct cause *cause, struct cause_site *at)
+{
+    const struct sparse *classes = &writer->sums->waiting.classes;
+    struct sparse waits = {0};
+    double most_ns = 0;
+    for (size_t i = sparse_find(classes, key_pair(at->site, 0));
+         i < classes->n && key_high(classes->at[i].key) == at->site; i++) {
+        const struct path_class *class = class_of(writer->causes->input, classes->at[i].key);
+        sparse_add_all(&waits, &class->waits, class->waiting_ns > 0 ? classes->at[i].ns / class->waiting_ns : 0);
+    }
+    sparse_pack(&waits);
+    for (size_t i = 0; i < waits.n; i++)
+        most_ns = fmax(most_ns, waits.at[i].ns);
+    at->waiting = arena_array(&writer->causes->input->analysis->arena, uint32_t, waits.n + 1);
+    for (int with_late = 0; with_late < 2 && !at->n_waiting; with_late++)
+        for (size_t i = 0; i < waits.n; i++)
+            if (waits.at[i].ns >= WORTH_NAMING * most_ns && (with_late || !is_late(cause, (uint32_t)waits.at[i].key)))
+                at->waiting[at->n_waiting++] = (uint32_t)waits.at[i].key;
+    sparse_release(&waits);
+}
+
 /* Of one of the ranks that carry the blame: when it was late. */
 static void cause_add_when(struct cause *cause, const struct late_rank *late, double share)
 {
@@ -279,13 +317,6 @@ static void cause_count_when(const struct writer *writer, struct cause *cause)
             for (uint32_t part = 0; part < WHEN_PARTS; part++)
                 cause->when_n[part] += when_parts_get(&site->classes.at[at->classes[k] - 1]->n_parts, part);
     }
-}
-
-/* By (site in result order, class). */
-static const struct path_class *class_of(const struct causes_input *input, uint64_t key)
-{
-    uint32_t site = input->measures->site_order[key_high(key)];
-    return input->classes->sites.at[site].classes.at[key_low(key)];
 }
 
 /* Terms of the class that has most of it. */
@@ -492,6 +523,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     }
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
     const struct serial serial = serial_of(writer);
+    bool has_usual = cause->n_late < cause->n_ranks + cause->n_others;
     struct gain gain =
         gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
                                      .ranks = input->ranks,
@@ -499,6 +531,8 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .waits_ns = waits_ns,
                                      .takes_part = takes_part,
                                      .times = &sums->times,
+                                     .blames = &sums->waiting.ranks,
+                                     .usual_ns = has_usual ? cause_usual_ns(cause) : NAN,
                                      .lacks_ns = lacks_ns,
                                      .left_idle_ns = left_idle_ns,
                                      .serial_share = serial.share,
@@ -507,11 +541,11 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .critical_off_ns = sums->critical_off_ns,
                                      .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
+    cause->if_as_others_ns = (1 - serial.served_share) * gain.if_as_others_ns;
     cause->serial_share = serial.share;
     cause->served_share = serial.served_share;
     bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
-    double program_share = is_lacking ? cause->waiting_ns / (cause->waiting_ns + cause->lacking_ns) : 1;
-    cause->if_balanced_least_ns = program_share * cause->if_balanced_ns;
+    cause->program_share = is_lacking ? cause->waiting_ns / (cause->waiting_ns + cause->lacking_ns) : 1;
     cause->if_gone_ns = gain.if_gone_ns;
     cause->if_gone_off_ns = gain.if_gone_off_ns;
     cause->last_rank = gain.last_rank;
@@ -706,6 +740,8 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause_add_late_of_sites(writer, cause);
     cause_add_others(writer, cause);
     late_add_as_long(cause, &analysis->arena);
+    for (uint32_t i = 0; i < cause->n_sites && cause->sites[i].waiting_ns >= NEGLIGIBLE_SHARE * cause->waiting_ns; i++)
+        cause_add_waiting(writer, cause, &cause->sites[i]);
     for (uint32_t i = 0; i < cause->n_late; i++)
         cause->lacking_ns += sparse_get(&sums->lacking, cause->ranks[i].rank);
     cause->is_alone = is_place && late_is_alone(cause);

@@ -317,10 +317,36 @@ void gain_add_class(double *waits_ns, const struct path_class *class, double bla
         waits_ns[class->waits.at[i].key] += share * class->waits.at[i].ns;
 }
 
+/* The sums of all ranks' waits and of their squares. */
+struct waits {
+    double ns, ns2;
+};
+
+static struct waits waits_of(const struct gain_input *input)
+{
+    struct waits waits = {0};
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
+        waits.ns += input->waits_ns[rank];
+        waits.ns2 += input->waits_ns[rank] * input->waits_ns[rank];
+    }
+    return waits;
+}
+
+/* What a rank has too much of it. The others that wait count as many as would, each equally long. */
+static double surplus_ns(const struct gain_input *input, const struct waits *waits, uint32_t rank)
+{
+    double own_ns = input->waits_ns[rank], others_ns = waits->ns - own_ns, others_ns2 = waits->ns2 - own_ns * own_ns;
+    double blame_ns = sparse_get(input->blames, rank), longer_ns = sparse_get(input->times, rank) - input->usual_ns;
+    double n_waiting = others_ns2 > 0 ? others_ns * others_ns / others_ns2 : 1;
+    return blame_ns > 0 ? fmax(blame_ns / n_waiting, longer_ns) : 0; /* not longer, where that is not known */
+}
+
 struct gain gain_of(const struct gain_input *input)
 {
     const struct efficiency *efficiency = input->efficiency;
     struct gain gain = {.last_rank = TRACE_NONE, .if_gone_ns = INFINITY, .among_ns = INFINITY};
+    const struct waits waits = waits_of(input);
+    double as_others_ns = INFINITY;
     double all_lacks_ns = 0;
     for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
         double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
@@ -330,6 +356,8 @@ struct gain gain_of(const struct gain_input *input)
         if (bound_ns < gain.if_gone_ns)
             gain.last_rank = rank;
         gain.if_gone_ns = fmin(gain.if_gone_ns, bound_ns);
+        as_others_ns =
+            fmin(as_others_ns, input->waits_ns[rank] + surplus_ns(input, &waits, rank) + unknown_ns + lacks_ns);
         gain.among_ns = input->takes_part[rank] ? fmin(gain.among_ns, bound_ns) : gain.among_ns;
     }
     gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns + fmin(input->critical_lacks_ns, all_lacks_ns));
@@ -337,6 +365,7 @@ struct gain gain_of(const struct gain_input *input)
     double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     mean_ns = (1 - input->serial_share) * mean_ns + fmin(input->serial_share * mean_ns, input->serial_gain_ns);
     gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
+    gain.if_as_others_ns = fmin(as_others_ns, gain.if_gone_ns);
     if (mean_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;
     return gain;

@@ -63,10 +63,16 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side
  * share it). Time that the cause lost without a CPU goes with it, though it is the machine's row. Time of which nobody
  * knows what it waits for, after a rank's end or inside a call that never returned, bounds nothing.
+ *
+ * As others. Were late ranks in it no longer than the others, each rank would end sooner by its waits for the cause and
+ * by what it has too much of it. That is by how much it is longer in it than the others are, and no less than its part
+ * of the blame for each rank that waits: where another rank is late each time, nobody is longer in all. Again the least
+ * of these sums is the gain.
  */
 
 struct gain {
     double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
+    double if_as_others_ns;            /* likewise not above it */
     double if_gone_off_ns;             /* of the second, at least so much is time without a CPU, in it or elsewhere */
     uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
     double among_ns;                   /* the most that those who take part gain, whatever others do meanwhile */
@@ -80,17 +86,19 @@ struct gain_input {
     const struct efficiency *efficiency;
     const struct rank_time *ranks;
     uint32_t n_ranks;
-    const double *waits_ns;     /* for it, by rank */
-    const bool *takes_part;     /* by rank: it is blamed, or waits where the cause is felt */
-    const struct sparse *times; /* in it, by rank, packed */
-    const double *lacks_ns;     /* by rank: without a CPU elsewhere, or waiting for others without, while ranks wait for
-                                   the cause; NULL: there is a CPU for each */
-    double left_idle_ns;        /* of all waiting that is put down to it, what counts as leaving CPUs idle */
-    double serial_share;        /* of it, done under locks that let in one process at a time, */
-    double serial_gain_ns;      /* and the most that sharing this part out gains */
-    double critical_ns;         /* in it on the critical path, */
-    double critical_off_ns;     /* of that, without a CPU, */
-    double critical_lacks_ns;   /* and elsewhere there, without a CPU */
+    const double *waits_ns;      /* for it, by rank */
+    const bool *takes_part;      /* by rank: it is blamed, or waits where the cause is felt */
+    const struct sparse *times;  /* in it, by rank, packed */
+    const struct sparse *blames; /* likewise */
+    double usual_ns;             /* in it on average, those who are not to blame; NAN: all are */
+    const double *lacks_ns;   /* by rank: without a CPU elsewhere, or waiting for others without, while ranks wait for
+                                 the cause; NULL: there is a CPU for each */
+    double left_idle_ns;      /* of all waiting that is put down to it, what counts as leaving CPUs idle */
+    double serial_share;      /* of it, done under locks that let in one process at a time, */
+    double serial_gain_ns;    /* and the most that sharing this part out gains */
+    double critical_ns;       /* in it on the critical path, */
+    double critical_off_ns;   /* of that, without a CPU, */
+    double critical_lacks_ns; /* and elsewhere there, without a CPU */
 };
 struct gain gain_of(const struct gain_input *input);
 

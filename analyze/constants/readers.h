@@ -17,8 +17,8 @@ static const double NOTABLY_LONGER = 1.05, TIMES_ALIKE = 1.1;
 enum { FACTOR_KNOWN = 1000 };
 /* Ratios of costs are taken to be that good where nothing tells how good they are; of better ones no error is told. */
 static const double USUAL_DOUBT = 0.15;
-/* A list of kinds names those from this part of a cause's waiting on. */
-static const double WORTH_NAMING_KIND = 0.1;
+/* A list names kinds from this part of a cause's waiting on, and ranks that wait from this part of the longest on. */
+static const double WORTH_NAMING = 0.1;
 /* Ranks whose shares of time differ by less, all states together, stand in one row; those whose waiting over the run
  * differs by more are drawn each. */
 static const double RANKS_ALIKE = 0.1, WHEN_DIFFERENT = 0.5;

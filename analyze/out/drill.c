@@ -284,13 +284,15 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_piece(&drill.page, DRILL_INDENT, "%s of all", amount_share(cause->share).text);
     page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
-    page_piece(&drill.page, DRILL_INDENT, "if balanced %s (estimate)", amount_gain(cause->if_balanced_ns).text);
+    page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
+               cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
+               amount_gain(cause->gain_ns).text);
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "saves nothing, even if it took no time");
     else
         page_piece(&drill.page, DRILL_INDENT, "saves at most %s, if it took no time%s",
                    amount_duration(cause->if_gone_ns).text, gone_off(&drill, cause));
-    if (cause->last_rank != TRACE_NONE)
+    if (cause->last_rank != TRACE_NONE && cause->remedy == REMEDY_SHARE)
         page_piece(&drill.page, DRILL_INDENT, "rank %u then becomes the slowest", cause->last_rank);
     page_end(&drill.page);
     page_tab(&drill.page, DRILL_INDENT);

@@ -434,7 +434,7 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause)
     text = arena_printf(arena, "%s %s", text, amount_share(largest_ns / sum).text);
     for (int kind = 0; kind < KIND_N; kind++) {
         const char *words = kind_words((enum cause_kind)kind, cause->balance);
-        if (strcmp(words, largest) != 0 && cause->kind_ns[kind] >= WORTH_NAMING_KIND * sum)
+        if (strcmp(words, largest) != 0 && cause->kind_ns[kind] >= WORTH_NAMING * sum)
             text = arena_printf(arena, "%s, %s %s", text, words, amount_share(cause->kind_ns[kind] / sum).text);
     }
     return text;

@@ -211,6 +211,7 @@ static void add_cause_sites(struct json *json, json_t *object, const struct caus
         json_t *site = json_site_head(json, at[i].site, times[i]);
         json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_instances));
         json_object_set_new(site, "late_ranks", json_numbers(at[i].late, at[i].n_late));
+        json_object_set_new(site, "waiting_ranks", json_numbers(at[i].waiting, at[i].n_waiting));
         add_classes(json, site, at[i].site, &at[i]);
         json_array_append_new(sites, site);
     }
@@ -408,7 +409,10 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
-    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->if_balanced_least_ns));
+    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->program_share * cause->if_balanced_ns));
+    json_object_set_new(object, "remedy", json_string(remedy_name(cause->remedy)));
+    json_object_set_new(object, "gain_ns", json_ns(cause->gain_ns));
+    json_object_set_new(object, "gain_least_ns", json_ns(cause->gain_least_ns));
     json_object_set_new(object, "serial_share", json_ratio(cause->serial_share));
     json_object_set_new(object, "served_share", json_ratio(cause->served_share));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
@@ -462,7 +466,11 @@ json_t *json_partition(struct json *json, uint32_t number)
                        json_rank_numbers(whole->ranks, whole->n_late), "waiting_ns", json_ns(whole->waiting_ns),
                        "share", whole->share, "factor", partition->factor, "places", (int)partition->n_causes, "causes",
                        causes, "if_balanced_ns", json_ns(whole->if_balanced_ns), "if_balanced_least_ns",
-                       json_ns(whole->if_balanced_least_ns), "reason", partition_reason_name(partition->reason));
+                       json_ns(whole->program_share * whole->if_balanced_ns), "reason",
+                       partition_reason_name(partition->reason));
+    json_object_set_new(object, "remedy", json_string(remedy_name(whole->remedy)));
+    json_object_set_new(object, "gain_ns", json_ns(whole->gain_ns));
+    json_object_set_new(object, "gain_least_ns", json_ns(whole->gain_least_ns));
     json_object_set_new(object, "name", json_text(headline_partition(&json->scratch, partition)));
     json_object_set_new(object, "times", json_text(headline_times(&json->scratch, partition)));
     json_object_set_new(object, "next", json_text(headline_next(partition)));

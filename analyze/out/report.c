@@ -83,11 +83,11 @@ static void report_efficiency(struct report *report)
     page_paragraph(&report->page, 0, INDENT, text);
 }
 
-/* "for rank 1, 215 ms, 77 of 90 calls"; the time only where there are several sites to compare. */
+/* "ranks 0,2 wait for rank 1, 215 ms, 77 of 90 calls"; the time only where there are several sites to compare. */
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     const struct wait_site *site = &report->analysis->sites[at->site];
-    const char *time = "", *state = "", *whom = "", *label = label_site(&report->book, at->site);
+    const char *time = "", *state = "", *whom = "", *who = "", *label = label_site(&report->book, at->site);
     /* "late member, " where the cause is felt at one call in several wait states. */
     for (uint32_t i = 0; i < cause->n_sites; i++) {
         const struct wait_site *other = &report->analysis->sites[cause->sites[i].site];
@@ -97,8 +97,11 @@ static const char *report_figures(struct report *report, const struct cause *cau
     if (cause->n_sites > 1)
         time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
     if (at->n_late)
-        whom = arena_printf(&report->arena, "for %s, ", amount_ranks(&report->arena, at->late, at->n_late));
-    return arena_printf(&report->arena, "%s%s%s%s of %s %s", whom, state, time, amount_count(at->n_instances).text,
+        whom = arena_printf(&report->arena, " for %s", amount_ranks(&report->arena, at->late, at->n_late));
+    if (at->n_waiting)
+        who = arena_printf(&report->arena, "%s %s%s, ", amount_ranks(&report->arena, at->waiting, at->n_waiting),
+                           at->n_waiting == 1 ? "waits" : "wait", whom);
+    return arena_printf(&report->arena, "%s%s%s%s of %s %s", who, state, time, amount_count(at->n_instances).text,
                         amount_count(site->n_instances).text, site->n_instances == 1 ? "call" : "calls");
 }
 
@@ -207,11 +210,22 @@ static const char *report_call(struct report *report, uint32_t number)
 /* "-120 ms"; "-40 to -120 ms" where part of it was lost for want of a CPU, and would not be gained with CPUs enough. */
 static const char *gain_text(struct arena *arena, const struct cause *cause)
 {
-    const char *most = arena_strdup(arena, amount_gain(cause->if_balanced_ns).text);
-    double least_ns = cause->if_balanced_least_ns;
-    if (least_ns >= cause->if_balanced_ns)
+    const char *most = arena_strdup(arena, amount_gain(cause->gain_ns).text);
+    if (cause->gain_least_ns >= cause->gain_ns)
         return most;
-    return arena_printf(arena, "%s to %s", amount_gain(least_ns).text, most);
+    return arena_printf(arena, "%s to %s", amount_gain(cause->gain_least_ns).text, most);
+}
+
+/* The same as a part of the run. */
+static const char *gain_share(struct report *report, const struct cause *cause)
+{
+    double wall_ns = report->analysis->efficiency.wall_ns;
+    if (cause->gain_ns < 1 || wall_ns <= 0)
+        return "";
+    const char *most = arena_strdup(&report->arena, amount_share(cause->gain_ns / wall_ns).text);
+    return cause->gain_least_ns >= cause->gain_ns
+               ? most
+               : arena_printf(&report->arena, "%s to %s", amount_share(cause->gain_least_ns / wall_ns).text, most);
 }
 
 /* Below its row. */
@@ -311,8 +325,8 @@ static void report_list(struct report *report)
 {
     static const struct page_column columns[] = {
         {"  why ranks wait", PAGE_WRAP, STYLE_CAUSE}, {"  waiting", PAGE_RIGHT, STYLE_NUMBER},
-        {"of all", PAGE_RIGHT, STYLE_PLAIN},          {"", PAGE_LEFT, STYLE_CAUSE},
-        {"if balanced", PAGE_RIGHT, STYLE_NUMBER},
+        {"of waiting", PAGE_RIGHT, STYLE_PLAIN},      {"", PAGE_LEFT, STYLE_CAUSE},
+        {"if fixed", PAGE_RIGHT, STYLE_NUMBER},       {"of run", PAGE_RIGHT, STYLE_PLAIN},
     };
     enum { BAR_COLUMNS = 10 };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
@@ -323,6 +337,7 @@ static void report_list(struct report *report)
         page_cell(&table, "%s", amount_share(cause->share).text);
         page_cell(&table, "%s", style_bar(&report->arena, &report->page.look, cause->share, BAR_COLUMNS));
         page_cell(&table, "%s", gain_text(&report->arena, cause));
+        page_cell(&table, "%s", gain_share(report, cause));
     }
     report_find_calls(report);
     page_table_begin(&report->page, &table);

@@ -49,6 +49,11 @@ const char *cause_kind_name(enum cause_kind kind)
     return kind < KIND_N ? names[kind] : "unknown";
 }
 
+const char *remedy_name(enum remedy remedy)
+{
+    return remedy == REMEDY_AS_OTHERS ? "as-others" : "share";
+}
+
 double cause_usual_ns(const struct cause *cause)
 {
     double sum_ns = 0;

@@ -140,7 +140,8 @@ struct cause_site {
     uint64_t n_instances;
     uint32_t *classes; /* numbers */
     uint32_t *late;    /* ranks that carry nearly all of it, where they are fewer than the cause has; else none */
-    uint32_t n_classes, n_late;
+    uint32_t *waiting; /* ranks that wait there for it, by number; none where it is next to nothing */
+    uint32_t n_classes, n_late, n_waiting;
 };
 
 struct cause_rank {
@@ -220,6 +221,11 @@ enum balance {
     BALANCE_VARYING,   /* likewise, by no more than core and cache make of the same work */
 };
 
+/* What the gain of a cause is taken from: work is shared out; code that is slower on a rank, or blocks it, becomes as
+ * it is on the others. */
+enum remedy { REMEDY_SHARE, REMEDY_AS_OTHERS };
+const char *remedy_name(enum remedy remedy); /* "share", "as-others": as in the JSON */
+
 /* How threads share a cause on the rank most to blame. By turns: all have their parts, but one works at a time, though
  * there are CPUs for more. */
 enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
@@ -231,29 +237,30 @@ struct cause {
     enum cause_kind kind;   /* the largest part */
     double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;
-    double direct_ns;            /* short-term part */
-    double inferred_ns;          /* where only times tell what was waited for, no record */
-    double share;                /* of all waiting */
-    double if_balanced_ns;       /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
-    double if_balanced_least_ns; /* of it, what would be gained with a CPU for each; the same where few lacked one */
-    double if_gone_ns;           /* the most, did it take no time at all; >= if_balanced_ns */
-    double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
-    double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
-    double serial_share;   /* of it, done under a lock of a window that lets in one process at a time, or */
-    double served_share;   /* by a thread that only serves */
-    double meanwhile;      /* so long was who waits in its code before, per time of the late side */
-    uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
-    uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
-    double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
-    bool has_instead;      /* those who wait hardly come to the cause: they were in `instead` meanwhile */
-    bool is_alone;         /* its late ranks alone run it, as far as is known */
-    bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
-    bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
-    bool is_unrecorded;    /* recording was switched off meanwhile */
-    bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
-    bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
-    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
-    enum errand errand;    /* that most of it is, of an interpreter; or for whose sake its ranks are late */
+    double direct_ns;       /* short-term part */
+    double inferred_ns;     /* where only times tell what was waited for, no record */
+    double share;           /* of all waiting */
+    double if_balanced_ns;  /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
+    double if_as_others_ns; /* were its late ranks in it no longer than the others; <= if_gone_ns */
+    double program_share;   /* of these, what would be gained with a CPU for each; 1 where few lacked one */
+    double if_gone_ns;      /* the most, did it take no time at all; >= if_balanced_ns */
+    double if_gone_off_ns;  /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
+    double among_ns;        /* likewise, for those who take part, whatever others do meanwhile */
+    double serial_share;    /* of it, done under a lock of a window that lets in one process at a time, or */
+    double served_share;    /* by a thread that only serves */
+    double meanwhile;       /* so long was who waits in its code before, per time of the late side */
+    uint32_t last_rank;     /* that keeps the gain from being more, busy as it is; TRACE_NONE */
+    uint32_t instead;       /* a step: the other code in which who waits was longer than the late side by most */
+    double instead_share;   /* ... by so much of what the late side did longer; 0 = in none */
+    bool has_instead;       /* those who wait hardly come to the cause: they were in `instead` meanwhile */
+    bool is_alone;          /* its late ranks alone run it, as far as is known */
+    bool is_elsewhere;      /* the code that names it is entered on other ways too, which are no part of it */
+    bool is_unexplained;    /* it is itself a wait that nothing explains, or was not recorded: */
+    bool is_unrecorded;     /* recording was switched off meanwhile */
+    bool is_spinning;       /* it is itself a wait, for shared memory to change; nobody knows for whom */
+    bool is_generated;      /* most of it is in code made at run time, of which nothing is counted */
+    const char *library;    /* that most of it is inside, of which nothing is counted; NULL = none */
+    enum errand errand;     /* that most of it is, of an interpreter; or for whose sake its ranks are late */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
@@ -274,6 +281,8 @@ struct cause {
     struct reason no_longer;            /* why late ranks that are not longer in it are; where there are both */
     double late_threads, other_threads; /* that share it at a time, where the two sides differ in that; 0 = not told */
     enum thread_sharing sharing;
+    enum remedy remedy;
+    double gain_ns, gain_least_ns; /* of wall time, by that; and of it what would be gained with a CPU for each */
     enum advice advice;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
     uint64_t stall_after_ns; /* ... and from then on, after the start */

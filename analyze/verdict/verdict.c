@@ -27,6 +27,15 @@ static void settle_threads(struct cause *cause, const struct sides *sides)
     cause->other_threads = is_told ? n_others : 0;
 }
 
+/* Nobody shares out a slow memory or a sleep: it goes. */
+static void settle_gain(struct cause *cause)
+{
+    bool is_removed = cause->kind == KIND_SLOWER || cause->kind == KIND_BLOCKED;
+    cause->remedy = is_removed ? REMEDY_AS_OTHERS : REMEDY_SHARE;
+    cause->gain_ns = is_removed ? cause->if_as_others_ns : cause->if_balanced_ns;
+    cause->gain_least_ns = cause->program_share * cause->gain_ns;
+}
+
 void verdict_settle_parting(struct parting *parting)
 {
     parting->is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
@@ -46,6 +55,7 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
     cause->sharing = thread_sharing_of(cause);
+    settle_gain(cause);
     cause->advice = advice_of(analysis, cause);
     arena_release(&scratch);
     return settled;
@@ -96,6 +106,8 @@ void verdicts_find(struct analysis *analysis)
     settle_transfers(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         settled[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
+    for (uint32_t i = 0; i < analysis->n_partitions; i++)
+        settle_gain(&analysis->partitions[i].whole);
     settle_nodes(analysis, settled, &scratch);
     arena_release(&scratch);
 }

@@ -11,12 +11,15 @@
  *          serial: rank 0 does a part alone, for whose end all wait in a Bcast
  *          pipeline: what the last rank gets takes it longer than the others; messages are buffered
  *          hidden: as barrier, but rank 0 does something else for nearly as long, so that next to nothing is gained
+ *          blocked: as barrier, but what rank 1 has more of is a sleep; evenly nobody sleeps
+ *          naps: likewise, but the rank that sleeps changes at every step
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { STEPS = 150, PART = 400000 };
+enum { STEPS = 150, PART = 400000, NAP_NS = 2000000 };
 static volatile double sink;
 
 static void common(long n)
@@ -100,12 +103,25 @@ static long even_part(const char *pattern, int rank, int size)
     return rank == 0 ? 0 : (all - busy) / (size - 1) - common_of(pattern, rank);
 }
 
+static int is_asleep(const char *pattern, int step, int rank, int size)
+{
+    return (!strcmp(pattern, "blocked") && rank == 1) || (!strcmp(pattern, "naps") && rank == step % size);
+}
+
+__attribute__((noinline)) static void nap_in_spread(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
 static void step_once(const char *pattern, int is_even, int step, int rank, int size)
 {
     if (!strcmp(pattern, "pipeline"))
         receive_work(rank);
     common(common_of(pattern, rank));
-    spread(is_even ? even_part(pattern, rank, size) : uneven_part(pattern, step, rank, size));
+    if (strcmp(pattern, "blocked") && strcmp(pattern, "naps"))
+        spread(is_even ? even_part(pattern, rank, size) : uneven_part(pattern, step, rank, size));
+    else if (!is_even && is_asleep(pattern, step, rank, size))
+        nap_in_spread();
     communicate(pattern, rank, size);
 }
 

@@ -53,6 +53,6 @@ figure.tight_layout()
 figure.savefig(folder / "ranks.png")
 
 # ---- the same as tables
-print(causes[["name", "kind", "waiting_ns", "share", "if_balanced_ns"]].head(12).to_string())
+print(causes[["name", "kind", "waiting_ns", "share", "remedy", "gain_ns"]].head(12).to_string())
 print(f"\nwaiting in all: {report['waiting_ns'] / SECOND:.3f} s; causes {causes['waiting_ns'].sum() / SECOND:.3f} s, "
       f"the machine {report['machine']['waiting_ns'] / SECOND:.3f} s; by rank {ranks['waiting_ns'].sum() / SECOND:.3f} s")

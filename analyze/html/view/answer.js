@@ -81,7 +81,7 @@ function causeList(run) {
   const rest = el("p.rest");
   const fill = (upTo) => {
     refill(list, n ? el("li.columns", {"aria-hidden": "true"}, el("span", null, "why ranks wait"), el("span", null, "waiting"),
-      el("span", null, "of all"), el("span", null, "if balanced")) : null, report.causes.slice(0, upTo).map((cause) => causeItem(run, cause)));
+      el("span", null, "of waiting"), el("span", null, "if fixed"), el("span", null, "of run")) : null, report.causes.slice(0, upTo).map((cause) => causeItem(run, cause)));
     const left = report.causes.slice(upTo);
     refill(rest, left.length ? [`and ${plural(left.length, "more cause")} with ${share(left.reduce((sum, c) => sum + c.share, 0))} of the waiting `,
       button("show all", () => fill(n))] : null);
@@ -98,8 +98,10 @@ function causeItem(run, cause) {
       el("span.number", {class: `badge ${PAINT_NAMES[paintOf("computing", cause.cause - 1)]}`}, cause.cause),
       el("span.causename", null, cause.name),
       el("span.figure", {"data-name": "waiting", title: "waiting that it causes, all ranks together"}, duration(cause.waiting_ns)),
-      el("span.figure", {"data-name": "of all", title: "of all waiting"}, share(cause.share)),
-      el("span.figure", {"data-name": "if balanced", title: "how much sooner the run would end, about, were it shared out evenly"}, gainRange(cause.if_balanced_least_ns, cause.if_balanced_ns))),
+      el("span.figure", {"data-name": "of waiting", title: "of all waiting"}, share(cause.share)),
+      el("span.figure", {"data-name": "if fixed", title: `how much sooner the run would end, about, ${cause.remedy === "as-others" ? "were late ranks as fast here as the others" : "were this work divided evenly"}`},
+        gainRange(cause.gain_least_ns, cause.gain_ns)),
+      el("span.figure", {"data-name": "of run", title: "the same, as a part of the run"}, gainShare(cause, run.report.duration_ns))),
     el("div.causebody", null,
       el("p", null, cause.explanation, " ", el("span.kind", null, `(${cause.kind_text})`)),
       cause.instead ? el("p", null, cause.instead.text) : null,
@@ -123,10 +125,11 @@ function siteLink(site) {
 function siteFigures(cause, site) {
   const blamed = site.classes.filter((c) => c.blamed).map((c) => c.number);
   const time = cause.sites.length > 1 ? `${duration(site.waiting_ns)}, ` : "";
-  const whom = site.late_ranks.length ? `for ${rankList(site.late_ranks)}, ` : "";
+  const whom = site.late_ranks.length ? ` for ${rankList(site.late_ranks)}` : "";
+  const who = site.waiting_ranks.length ? `${rankList(site.waiting_ranks)} ${site.waiting_ranks.length === 1 ? "waits" : "wait"}${whom}, ` : "";
   const all = site.classes.length + (site.left_out?.classes?.n || 0);
   const classes = all > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${all}` : "";
-  return `${whom}${time}${count(site.instances_blamed)} of ${plural(site.instances, "instance")}${classes}`;
+  return `${who}${time}${count(site.instances_blamed)} of ${plural(site.instances, "call")}${classes}`;
 }
 
 /** The cause's waiting over the run, as small bars. */

@@ -167,8 +167,9 @@ def check_numbers(browser, name, run):
     for cause in report["causes"]:
         expect(f"{name}: the text report has cause {cause['cause']}", any(line.startswith(f"{cause['cause']} {cause['name']}  ") for line in text.splitlines()))
         gain = " to ".join("nothing" if ns < 1 else duration(-ns, 2)
-                           for ns in sorted({min(cause["if_balanced_least_ns"], cause["if_balanced_ns"]), cause["if_balanced_ns"]}))
-        figures = [duration(cause["waiting_ns"]), share(cause["share"]), gain]
+                           for ns in sorted({min(cause["gain_least_ns"], cause["gain_ns"]), cause["gain_ns"]}))
+        of_run = " to ".join(share(ns / report["duration_ns"]) for ns in sorted({min(cause["gain_least_ns"], cause["gain_ns"]), cause["gain_ns"]})) if cause["gain_ns"] >= 1 else ""
+        figures = [duration(cause["waiting_ns"]), share(cause["share"]), gain, of_run]
         item = f"#cause-{cause['cause']}"
         expect(f"{name}: the figures of cause {cause['cause']}", text_of(browser, f"{item} .figure") == figures, text_of(browser, f"{item} .figure"), figures)
         expect(f"{name}: why, and what to do about cause {cause['cause']}", all(cause[key] is None or cause[key] in text_of(browser, item)[0]

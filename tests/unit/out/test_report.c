@@ -87,8 +87,12 @@ static void fixture_causes(struct fixture *f)
     f->second_class = 2;
     f->both_classes[0] = 1;
     f->both_classes[1] = 2;
-    f->felt[0] =
-        (struct cause_site){.waiting_ns = 6e9 + 0.7, .n_instances = 99, .classes = &f->second_class, .n_classes = 1};
+    f->felt[0] = (struct cause_site){.waiting_ns = 6e9 + 0.7,
+                                     .n_instances = 99,
+                                     .classes = &f->second_class,
+                                     .n_classes = 1,
+                                     .waiting = &f->other.rank,
+                                     .n_waiting = 1};
     f->felt[1] =
         (struct cause_site){.waiting_ns = 1e6 + 0.4, .n_instances = 100, .classes = f->both_classes, .n_classes = 2};
     f->late = (struct cause_rank){.rank = 1, .blame_ns = 6e9 + 0.7, .time_ns = 8e9};
@@ -101,7 +105,8 @@ static void fixture_causes(struct fixture *f)
                                   .direct_ns = 6e9 + 0.7,
                                   .share = 6e9 / 6.001e9,
                                   .if_balanced_ns = 2.9e9,
-                                  .if_balanced_least_ns = 2.9e9,
+                                  .gain_ns = 2.9e9,
+                                  .program_share = 1,
                                   .if_gone_ns = 3.4e9,
                                   .last_rank = TRACE_NONE,
                                   .ranks = &f->late,
@@ -215,10 +220,10 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "jacobi-2.whywait   ./jacobi -n 4\n"
               "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x processor 0.98\n"
               "\n"
-              "  why ranks wait                    waiting  of all  if balanced\n"
-              "1 loop jacobi.c:58-63 in relax()     6.00 s   100 %       -2.9 s\n"
+              "  why ranks wait                    waiting  of waiting  if fixed  of run\n"
+              "1 loop jacobi.c:58-63 in relax()     6.00 s       100 %    -2.9 s    32 %\n"
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
-              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 calls\n"
+              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   rank 0 waits, 99 of 100 calls\n"
               "    next: add --cause to see its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all (--all)\n");
     free(text);
@@ -426,8 +431,8 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     struct cause_rank all[] = {{.rank = 1, .time_ns = 8e9}, {.rank = 0, .time_ns = 4e9}};
     struct partition partition = {.whole = {.waiting_ns = 6.001e9,
                                             .share = 1,
-                                            .if_balanced_ns = 3e9,
-                                            .if_balanced_least_ns = 1e9,
+                                            .gain_ns = 3e9,
+                                            .gain_least_ns = 1e9,
                                             .ranks = all,
                                             .n_ranks = 1,
                                             .n_late = 1,
@@ -442,9 +447,9 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     f->analysis.n_partitions = 1;
     f->analysis.answer = (struct answer){.kind = ANSWER_PARTITION, .waiting_ns = 6.001e9, .share = 1};
     expect_first(f, "Rank 1 makes others wait, 2.0 x as long in 2 places: 6.00 s, 100 %.\n");
-    char *text = printed(f, &usual);
+    char *text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "rank 1 takes 2.0 x as long in 2 places: it has more of the data");
-    expect_in(text, "-1.0 s to -3.0 s\n    time there: rank 1 8.00 s, rank 0 4.00 s\n"
+    expect_in(text, "-1.0 s to -3.0 s  11 % to 33 %\n    time there: rank 1 8.00 s, rank 0 4.00 s\n"
                     "    next: divide the data anew, so that this rank has less of it\n");
     expect_in(text, "\n  1 loop jacobi.c:58-63 in relax()");
     expect_in(text, "\n  2 transfer in MPI_Barrier");
@@ -699,7 +704,7 @@ static void a_call_says_for_whom_ranks_wait(void **state)
     f->felt[0].late = &late;
     f->felt[0].n_late = 1;
     char *text = printed(f, &(struct report_options){.width = 120, .all = true});
-    expect_in(text, "for rank 1, 99 of 100 calls");
+    expect_in(text, "rank 0 waits for rank 1, 99 of 100 calls");
     free(text);
     json_t *report = printed_json(f, &(struct json_options){0});
     json_t *site = json_array_get(json_object_get(json_array_get(json_object_get(report, "causes"), 0), "sites"), 0);
@@ -777,7 +782,7 @@ static void drilling_shows_classes_and_steps(void **state)
     f->causes[0].if_gone_off_ns = 2.7e9;
     report_cause(out, &f->analysis, 0, &usual);
     fclose(out);
-    expect_in(text, "if balanced -2.9 s (estimate)   saves at most 3.40 s, if it took no time\n");
+    expect_in(text, "if divided evenly: -2.9 s (estimate)   saves at most 3.40 s, if it took no time\n");
     expect_in(text, "saves at most 3.40 s, if it took no time: 2.70 s of that ready to run but without a CPU");
     expect_in(text, "saves nothing, even if it took no time");
     expect_in(text, "rank 1 then becomes the slowest\n");
