@@ -23,7 +23,7 @@ bool is_known_on_entry(class loop *loop, edge exit, tree *niter)
         return false;
     if (!INTEGRAL_TYPE_P(TREE_TYPE(known.niter)) && !POINTER_TYPE_P(TREE_TYPE(known.niter)))
         return false;
-    if (expression_expensive_p(known.niter))
+    if (gcc_is_expensive(known.niter))
         return false;
     *niter = known.niter;
     return true;
@@ -157,7 +157,7 @@ tree combine(gimple_seq *seq, tree_code code, tree left, tree right)
 void routine_prepare_loops()
 {
     if (optimize)
-        loop_optimizer_init(LOOPS_HAVE_PREHEADERS);
+        loop_optimizer_init(GCC_LOOP_SHAPE);
 }
 
 void routine_forget_loops()
@@ -224,7 +224,7 @@ static bool is_one_step_on(const trips &trips, tree name)
  * own. If the loop ends because the variable equals something, that something will do. */
 static reading read_at_exit(const trips &trips, edge exit)
 {
-    gcond *condition = safe_dyn_cast<gcond *>(last_stmt(exit->src));
+    gcond *condition = safe_dyn_cast<gcond *>(gcc_last_statement(exit->src));
     tree left = condition ? gimple_cond_lhs(condition) : NULL_TREE;
     bool is_stepped = left && (left == trips.next || is_one_step_on(trips, left));
     if (left && (left == trips.phi || is_stepped)) {
@@ -315,7 +315,7 @@ arm routine_find_arm(edge e)
         way = single_pred_edge(from);
         from = way->src;
     }
-    gcond *condition = safe_dyn_cast<gcond *>(last_stmt(from));
+    gcond *condition = safe_dyn_cast<gcond *>(gcc_last_statement(from));
     if (!optimize || !condition || EDGE_COUNT(from->succs) != 2)
         return {};
     basic_block first = meeting_point(EDGE_SUCC(from, 0), from), second = meeting_point(EDGE_SUCC(from, 1), from);

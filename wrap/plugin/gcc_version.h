@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GCC's headers in the order they need, and everything that differs between GCC versions. Written for GCC 12; the
- * switches are for what is known to have changed up to GCC 14.
+ * switches are for what has changed from GCC 10 up to GCC 16.
  */
 #pragma once
 #include "gcc-plugin.h"
@@ -54,12 +54,40 @@
 #error "the plugin needs GCC 10 or newer"
 #endif
 
-/* A location with a range and a lexical block of its own; GCC 14 added a discriminator. */
+/* A location with a range and a lexical block of its own. */
 static inline location_t gcc_adhoc_location(location_t locus, source_range range, void *block)
 {
 #if GCCPLUGIN_VERSION_MAJOR >= 14
-    return get_combined_adhoc_loc(line_table, locus, range, block, 0);
+    return line_table->get_or_create_combined_loc(locus, range, block, 0);
 #else
     return get_combined_adhoc_loc(line_table, locus, range, block);
+#endif
+}
+
+/* The shape that the analysis of trip counts asks of loops. */
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+enum { GCC_LOOP_SHAPE = LOOPS_NORMAL };
+#else
+enum { GCC_LOOP_SHAPE = LOOPS_HAVE_PREHEADERS };
+#endif
+
+/* NULL = the block has no statement but those for debuggers. */
+static inline gimple *gcc_last_statement(basic_block block)
+{
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+    return last_nondebug_stmt(block);
+#else
+    return last_stmt(block);
+#endif
+}
+
+/* Is the expression too expensive to compute once more, or not safe where the program does not compute it? */
+static inline bool gcc_is_expensive(tree expression)
+{
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+    bool may_overflow = false;
+    return expression_expensive_p(expression, &may_overflow) || may_overflow;
+#else
+    return expression_expensive_p(expression);
 #endif
 }

@@ -128,7 +128,7 @@ gcall *tail_call_of(basic_block block)
 
 bool block_returns(basic_block block)
 {
-    gimple *last = last_stmt(block);
+    gimple *last = gcc_last_statement(block);
     return last && gimple_code(last) == GIMPLE_RETURN;
 }
 
@@ -214,14 +214,14 @@ bool may_vanish(basic_block block, const gimple *leaves_by, bool by_longjmp)
 /* The block through which GCC leads control from calls to setjmp's second return. Sanitizers put calls into it. */
 bool is_dispatcher(basic_block block)
 {
-    gimple *last = last_stmt(block);
+    gimple *last = gcc_last_statement(block);
     return last && gimple_call_internal_p(last, IFN_ABNORMAL_DISPATCHER);
 }
 
 /* Adds the edges that GCC knows. True when one of them is abnormal. */
 bool add_known_edges(routine &r, basic_block block, const std::map<basic_block, uint32_t> &number, gcall *tail)
 {
-    gimple *last = last_stmt(block);
+    gimple *last = gcc_last_statement(block);
     bool ends_with_receiver = last && last == block_receiver(block), is_abnormal = false;
     edge e;
     edge_iterator i;

@@ -240,7 +240,7 @@ void insert_block_counters(const routine &r)
             continue;
         gimple_seq seq = counter_add(r, b - BLOCK_FIRST, one());
         gimple *receiver = block_receiver(r.blocks[b]);
-        if (receiver && receiver == last_stmt(r.blocks[b])) {
+        if (receiver && receiver == gcc_last_statement(r.blocks[b])) {
             edge e = find_fallthru_edge(r.blocks[b]->succs);
             if (e)
                 insert_on(e, seq);

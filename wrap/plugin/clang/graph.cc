@@ -17,7 +17,7 @@ using namespace llvm;
 
 CallInst *block_receiver(BasicBlock *block)
 {
-    auto *call = dyn_cast_or_null<CallInst>(block->getFirstNonPHIOrDbgOrLifetime());
+    auto *call = dyn_cast<CallInst>(&*block->getFirstNonPHIOrDbgOrLifetime());
     return call && call->hasFnAttr(Attribute::ReturnsTwice) ? call : nullptr;
 }
 
@@ -63,7 +63,7 @@ void own_returns(Function &function)
     std::vector<ReturnInst *> returns;
     for (BasicBlock &block : function)
         if (auto *leave = dyn_cast<ReturnInst>(block.getTerminator()))
-            if (block.getFirstNonPHIOrDbg() == leave)
+            if (&*block.getFirstNonPHIOrDbg() == leave)
                 returns.push_back(leave);
     for (ReturnInst *leave : returns) {
         BasicBlock *block = leave->getParent();
