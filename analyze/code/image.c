@@ -9,6 +9,7 @@
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <capstone/capstone.h>
+#include <ctype.h>
 #include <elf.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
@@ -326,6 +327,12 @@ static uint8_t x86_register(unsigned reg)
     return 0;
 }
 
+/* ud0, ud1, ud2: Capstone 4 and 5 have other numbers for them. */
+static bool is_undefined(const cs_insn *in)
+{
+    return !strncmp(in->mnemonic, "ud", 2) && isdigit((unsigned char)in->mnemonic[2]);
+}
+
 static enum insn_flow x86_flow(const cs_insn *in)
 {
     bool is_direct = in->detail->x86.op_count > 0 && in->detail->x86.operands[0].type == X86_OP_IMM;
@@ -342,9 +349,6 @@ static enum insn_flow x86_flow(const cs_insn *in)
     case X86_INS_IRETD:
     case X86_INS_IRETQ:
     case X86_INS_HLT:
-    case X86_INS_UD2:
-    case X86_INS_UD2B:
-    case X86_INS_UD0:
     case X86_INS_INT3:
         return FLOW_END;
     case X86_INS_LOOP:
@@ -353,6 +357,8 @@ static enum insn_flow x86_flow(const cs_insn *in)
     case X86_INS_XBEGIN:
         return FLOW_BRANCH;
     default:
+        if (is_undefined(in))
+            return FLOW_END;
         return in->mnemonic[0] == 'j' && in->id != X86_INS_LJMP ? FLOW_BRANCH : FLOW_NEXT;
     }
 }
