@@ -168,8 +168,8 @@ ISENDRECV_REPLACE(Isendrecv_replace, int)
 ISENDRECV_REPLACE(Isendrecv_replace_c, MPI_Count)
 
 /* Partitioned: the two ends are created like persistent requests (partitioned.h). */
-#define PARTITIONED_INIT(name, T, buffer, end, made)                                                                   \
-    MPI_ENTRY(name, (buffer buf, int partitions, T count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,         \
+#define PARTITIONED_INIT(name, known, buffer, end, made)                                                               \
+    MPI_ENTRY(name, (buffer buf, int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, \
                      MPI_Info info, MPI_Request *request))                                                             \
     {                                                                                                                  \
         struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
@@ -177,7 +177,7 @@ ISENDRECV_REPLACE(Isendrecv_replace_c, MPI_Count)
         int err = NEXT(name)(buf, partitions, count, type, peer, tag, comm, info, request);                            \
         if (err == MPI_SUCCESS)                                                                                        \
             made(*request, partitions);                                                                                \
-        end(call, err, comm, partitions *(MPI_Count)count, type, request);                                             \
+        end(call, err, comm, partitions *(MPI_Count)(known)count, type, request);                                      \
         return err;                                                                                                    \
     }
 

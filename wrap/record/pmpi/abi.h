@@ -158,5 +158,6 @@ ABI_FROM_FORTRAN(Type, MPI_Datatype)
 ABI_FROM_FORTRAN(Win, MPI_Win)
 #endif
 
-/* The count of MPI_Psend_init. An erratum of MPI 5 made it an int, and brought MPI_Psend_init_c. */
+/* So much is certain of the count of MPI_Psend_init. By the standard ABI Open MPI 6 takes an MPI_Count and MPICH 5 an
+ * int: all of it is passed on. */
 typedef ABI_COLUMN(MPI_Count, MPI_Count, int) abi_part_count;

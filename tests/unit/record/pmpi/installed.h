@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mpi.h of an installed MPI, to be compared with what pmpi/abi.h declares; and what it lacks: types of MPI 4, and
- * functions that MPI 3 removed, whose names Open MPI refuses. MPICH 4.0 declares Pready_list without const. */
+ * functions that MPI 3 removed, whose names Open MPI refuses. MPICH 4.0 declares Pready_list without const. By the
+ * standard ABI MPIs differ in the count of Psend_init. */
 #pragma once
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #define MPI_Pready_list Pready_list_of_header
+#ifdef ABI_STANDARD
+#define MPI_Psend_init Psend_init_of_header
+#define MPI_Precv_init Precv_init_of_header
+#endif
 #include <mpi.h>
 #undef MPI_Pready_list
+#undef MPI_Psend_init
+#undef MPI_Precv_init
 #undef MPI_Address
 #undef MPI_Errhandler_create
 #undef MPI_Errhandler_get
@@ -17,6 +24,9 @@
 #undef MPI_Type_struct
 #undef MPI_Type_ub
 
+#ifdef ABI_STANDARD
+typedef int MPI_Fint; /* the standard ABI leaves it to Fortran */
+#endif
 #if MPI_VERSION < 4
 #ifdef OPEN_MPI
 typedef struct ompi_instance_t *MPI_Session;
