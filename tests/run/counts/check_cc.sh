@@ -16,10 +16,10 @@ refused() { # WHAT EXPECTED OPTIONS...
     if "$tool" cc "$@" >flags 2>said; then echo "$what: flags were printed"; status=1; fi
     [ ! -s flags ] && [ "$(wc -l <said)" = 1 ] && grep -q -- "$expected" said || { echo "$what:"; cat flags said; status=1; }
 }
-printf '#!/bin/sh\necho 13.2.0\n' >gcc-other
+printf '#!/bin/sh\necho 9.5.0\n' >gcc-other
 chmod +x gcc-other
-refused "another GCC" "is GCC 13.2.0, but plugins were built for GCC" --compiler ./gcc-other
-for gcc in gcc-11 gcc-12; do
+refused "another GCC" "is GCC 9.5.0, but plugins were built for GCC" --compiler ./gcc-other
+for gcc in gcc-{10..16}; do
     command -v "$gcc" >/dev/null || continue
     [ -d "$("$gcc" -print-file-name=plugin)/include" ] || continue
     "$tool" cc --compiler "$gcc" | grep -q "/whywait/$gcc/" || { echo "$gcc: another plugin"; status=1; }
@@ -46,7 +46,7 @@ int other(int x) { return x > 5 ? x - 1 : x; }
 int main(void) { return printf("%d\n", wanted(4) + other(6)) < 0; }
 END
 count_only gcc
-for clang in clang-14 clang-15 clang-16 clang-19; do
+for clang in clang-{14..21}; do
     command -v $clang >/dev/null && "$tool" version | grep -q "clang.* ${clang#clang-}\." || continue
     count_only $clang
     "$tool" cc --compiler $clang | grep -q "/whywait/$clang/" || { echo "$clang: another plugin"; status=1; }
