@@ -429,12 +429,14 @@ static void rank_add_noise(struct causes *causes, const struct sparse *between, 
 static void causes_add_noise(struct causes *causes)
 {
     const struct survey *survey = causes->input->survey;
-    if (!(survey_sample_ns(survey) > 0))
+    double usual_ns = survey_sample_ns(survey);
+    if (!(usual_ns > 0))
         return;
     struct sparse between = causes_between_calls(causes);
-    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++)
-        if (survey_rank_sample_ns(survey, rank) > 0)
-            rank_add_noise(causes, &between, rank, survey_rank_sample_ns(survey, rank));
+    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
+        double sample_ns = survey_rank_sample_ns(survey, rank);
+        rank_add_noise(causes, &between, rank, sample_ns > 0 ? sample_ns : usual_ns);
+    }
     for (size_t i = 0; i < causes->sums.n; i++)
         sparse_pack(&causes->sums.at[i].noise);
     sparse_release(&between);

@@ -229,6 +229,30 @@ static bool pool_agrees(const struct pool *pool)
     return first;
 }
 
+/* With enough samples, or with a few that agree. */
+static uint32_t pool_that_tells(const struct pools *pools, struct pool_key key)
+{
+    uint32_t id = intern_find(&pools->keys, &key, sizeof key);
+    bool tells = id != INTERN_NONE && (pools->at[id].n_samples >= POOL_SAMPLES_MIN || pool_agrees(&pools->at[id]));
+    return tells ? id : INTERN_NONE;
+}
+
+/* A process with more of the data, or with less, takes longer for the same code, or less long: of those up to four
+ * times as long, or a fourth. */
+static uint32_t pool_of_nearest_length(const struct pools *pools, struct pool_key key)
+{
+    enum { FOUR_TIMES = 4 }; /* half octaves */
+    for (uint32_t off = 1; off <= FOUR_TIMES && off <= key.bucket; off++)
+        for (int i = 0; i < 2; i++) {
+            struct pool_key near = key;
+            near.bucket = i ? key.bucket - off : key.bucket + off;
+            uint32_t id = pool_that_tells(pools, near);
+            if (id != INTERN_NONE)
+                return id;
+        }
+    return INTERN_NONE;
+}
+
 static uint32_t pool_find(struct pools *pools, struct pool_key key)
 {
     uint32_t bucket = key.bucket;
@@ -243,10 +267,13 @@ static uint32_t pool_find(struct pools *pools, struct pool_key key)
     uint32_t of_all = pool_with_samples(pools, of_all_ranks);
     if (of_all != INTERN_NONE || sites_is_start(pools->sites, key.from))
         return of_all;
-    id = intern_find(&pools->keys, &key, sizeof key);
-    if (id != INTERN_NONE && pool_agrees(&pools->at[id]))
+    id = pool_that_tells(pools, key);
+    if (id != INTERN_NONE)
         return id;
-    return pool_with_samples(pools, key_of_neighbours(pools, key.from, key.to, bucket));
+    uint32_t neighbours = pool_with_samples(pools, key_of_neighbours(pools, key.from, key.to, bucket));
+    if (neighbours != INTERN_NONE)
+        return neighbours;
+    return pool_of_nearest_length(pools, of_all_ranks);
 }
 
 /* Pools are complete: what was found for stretches of a kind stays. */

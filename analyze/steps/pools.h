@@ -9,8 +9,9 @@
  * and that one to the pool of like length of all processes together: who takes as long there runs the same code, as a
  * rule, and time that both sides of a wait spend has to have one name to cancel. Where that is poor too, one or two
  * samples of the process count if they agree; then what all processes do for as long before the same call, after the
- * same function of MPI wherever they call it (a process at the border has other neighbours); otherwise it is "the code
- * between X and Y". Pools are filled in a first pass over the trace.
+ * same function of MPI wherever they call it (a process at the border has other neighbours); then what any do between
+ * the same two calls, up to four times as long (with more of the data); otherwise it is "the code between X and Y".
+ * Pools are filled in a first pass over the trace.
  *
  * Samples of a pool weigh as much as the part of the stretch in which they were taken is long (slices.h).
  *

@@ -343,6 +343,26 @@ static void sleep_that_nobody_saw_is_where_others_slept(void **state)
     scene_free(scene);
 }
 
+/* Rank 0 has a third of the work of rank 1 between the same two calls, and no sample fell into it. */
+static void code_that_nobody_saw_is_what_others_do_for_longer(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop");
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint64_t i = 0; i < 4; i++)
+        sample(scene, 1, loop, 1000 + 20000 * i, 0);
+    barriers(scene, (uint64_t[]){30010, 90010}, 90020);
+    scene_analyse(scene);
+    assert_us(scene_blame(scene, "loop", 1), 60000);
+    const struct cause *cause = &scene->analysis->causes[0];
+    assert_us(cause->ranks[0].time_ns / 1000, 90000);
+    assert_int_equal(cause->n_others, 1);
+    assert_us(cause->others[0].time_ns / 1000, 30000);
+    assert_true(cause->others[0].error_ns > 0);
+    scene_free(scene);
+}
+
 /* A loop comes to its call from elsewhere the first time. No look fell into that sleep; those of the next time tell
  * where it was, and what was sampled before it does not. */
 static void sleep_that_nobody_saw_is_where_it_was_before_the_same_call(void **state)
@@ -724,6 +744,7 @@ int main(void)
         cmocka_unit_test(who_had_no_cpu_elsewhere_was_held_up_as_well),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
+        cmocka_unit_test(code_that_nobody_saw_is_what_others_do_for_longer),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
         cmocka_unit_test(each_sleep_has_a_place_of_its_own),
