@@ -29,6 +29,13 @@ static void set_each_time(struct doing *doing, double instructions)
     doing->cost_ns = doing->executions > 0 ? doing->computing_ns / doing->executions : NAN;
 }
 
+/* Where less than one of a process's threads was seen at work at a time, they spun for one that may have had no CPU:
+ * that much of its time there is not known. */
+static double spun_ns(const struct cause_rank *rank)
+{
+    return rank->threads > 0 && rank->threads < 1 ? (1 - rank->threads) * rank->computing_ns : 0;
+}
+
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
 {
     struct doing *doing = &crowd->each[crowd->n++];
@@ -41,7 +48,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .bytes = (double)rank->bytes,
                             .file_bytes = (double)rank->file_bytes,
                             .thread_ns = rank->threads * rank->computing_ns,
-                            .error_ns = rank->error_ns};
+                            .error_ns = hypot(rank->error_ns, spun_ns(rank) / SAME_DEVIATIONS)};
     set_each_time(doing, rank->instructions);
 }
 

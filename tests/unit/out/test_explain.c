@@ -243,6 +243,30 @@ static void times_are_told_as_well_as_samples_know_them(void **state)
     }
 }
 
+/* Where a team spins while its one busy thread may have no CPU, nobody knows how long the work took. */
+static void time_in_which_teams_spin_is_in_doubt(void **state)
+{
+    (void)state;
+    static const struct {
+        double threads[2];
+        const char *text;
+    } cases[] = {
+        {{1, 1}, "rank 0 spends 2.0 x as long in it as rank 1"},
+        {{1.4, 1.8}, "rank 0 spends 2.0 x as long in it as rank 1"},
+        {{0.9, 0.8}, "rank 0 spends 2.0 x as long in it as rank 1, give or take 23 %"},
+        {{0.7, 0.6}, "rank 0 spends at least 1.2 x as long in it as rank 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cause_rank ranks[2];
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            double time_ns = rank ? 500e6 : 1000e6;
+            ranks[rank] = (struct cause_rank){
+                .rank = rank, .time_ns = time_ns, .computing_ns = time_ns, .threads = cases[i].threads[rank]};
+        }
+        expect_text(ranks, 1, 2, KIND_MORE_TIME, cases[i].text);
+    }
+}
+
 static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
 {
     (void)state;
@@ -694,6 +718,7 @@ int main(void)
         cmocka_unit_test(ranks_that_differ_are_compared_with_on_average),
         cmocka_unit_test(what_a_cause_enters_is_told_apart),
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
+        cmocka_unit_test(time_in_which_teams_spin_is_in_doubt),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
