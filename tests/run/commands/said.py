@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What holds for all ranks is said once, not by each of them: also that making the archive takes long, as it does here with a tool
-that rests first. The report says that a run has no samples, whichever way they were declined.
+that rests first; one that never ends is stopped, and nothing is lost. The report says that a run has no samples, whichever way they were declined.
 
     said.py BUILD_DIR
 """
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -22,10 +24,11 @@ CASES = [({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
          ({"WHYWAIT_LIMIT": "600k"}, "no more room"),
          ({"WHYWAIT_TOOL": "slow"}, "calls on rank 0) is made into an archive"),
          ({"WHYWAIT_TOOL": "killed"}, "`whywait report` will convert it"),
+         ({"WHYWAIT_TOOL": "endless"}, "making the archive took too long and was stopped: `whywait report` will convert it"),
          ({"ENDS": "exits"}, "has ended with status 0 without calling MPI_Finalize; what was recorded is in "),
          ({"ENDS": "aborts"}, "has called MPI_Abort(7); what was recorded is in ")]
 # Programs that ignore SIGCHLD are not told how their children ended.
-TOOLS = {"slow": '[ "$1" = join ] && sleep 4', "killed": '[ "$1 $3" = "convert 1" ] && kill -9 $$'}
+TOOLS = {"endless": '[ "$1" = convert ] && exec sleep 600', "slow": '[ "$1" = join ] && sleep 4', "killed": '[ "$1 $3" = "convert 1" ] && kill -9 $$'}
 IGNORING = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"]
 
 
@@ -41,7 +44,15 @@ def lines_with(text, build, environment):
             program, environment = [*IGNORING, build / "tests/run/known/allreduce"], {"WHYWAIT_TOOL": str(tool)}
         command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", *program]
         done = subprocess.run(command, cwd=cwd, env={**ENV, **environment}, capture_output=True, text=True, timeout=120)
+        if text.startswith("making the archive") and not has_all_calls(build, cwd, done.stderr):
+            return [f"lost after: {done.stderr}"] * 2
     return [line for line in done.stderr.splitlines() if text in line]
+
+
+def has_all_calls(build, cwd, closing):
+    said = int(re.search(r"([\d,]+) MPI calls", closing)[1].replace(",", ""))
+    report = subprocess.run([build / "bin/whywait", "report", "--format", "json"], cwd=cwd, capture_output=True, text=True, timeout=120)
+    return report.returncode == 0 and json.loads(report.stdout)["mpi_calls"] == said
 
 
 def says_no_samples(build, words, environment):

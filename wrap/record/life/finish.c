@@ -39,6 +39,7 @@ enum sum {
     SUM_DURATION,
     SUM_OVERHEAD,
     SUM_UNCONVERTED,
+    SUM_ENDLESS, /* ranks whose converter was killed */
     N_SUMS
 };
 static uint64_t sums[N_SUMS];
@@ -102,6 +103,23 @@ static void close_spools(void *unused)
         say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
 }
 
+/* Conversion takes a small part of the time that the run took, and so does joining, but for its fixed cost. A tool that
+ * takes longer is not worth more of the program's time: the report does it again. */
+static unsigned patience_s(void)
+{
+    enum { LEAST_S = 30, RANKS_A_SECOND = 10 };
+    uint64_t ran_s = (recorder.end_ns - recorder.start_ns) / 1000000000;
+    uint64_t least_s = LEAST_S + (uint64_t)recorder.n_ranks / RANKS_A_SECOND;
+    return (unsigned)(ran_s > least_s ? ran_s : least_s);
+}
+
+static void run_tool(const char *command, const char *argument)
+{
+    int rc = tool_run(recorder.run_dir, command, argument, patience_s());
+    sums[SUM_UNCONVERTED] |= rc != 0;
+    sums[SUM_ENDLESS] |= rc == TOOL_ENDLESS;
+}
+
 /* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
  * the program would be held up. They are left to the report. */
 static void convert(void *unused)
@@ -111,8 +129,10 @@ static void convert(void *unused)
     char rank[16];
     int32_t n_threads = atomic_load(&recorder.n_files);
     snprintf(rank, sizeof rank, "%d", recorder.rank);
-    if (n_threads > 0)
-        sums[SUM_UNCONVERTED] = n_threads > MOST_THREADS || tool_run(recorder.run_dir, "convert", rank) != 0;
+    if (n_threads > MOST_THREADS)
+        sums[SUM_UNCONVERTED] = 1;
+    else if (n_threads > 0)
+        run_tool("convert", rank);
 }
 
 /* 81204 -> "81,204" */
@@ -192,8 +212,7 @@ static void archive_is_done(void)
 static void *join(void *unused)
 {
     (void)unused;
-    if (tool_run(recorder.run_dir, "join", NULL) != 0)
-        sums[SUM_UNCONVERTED] = 1;
+    run_tool("join", NULL);
     /* The converter's standard error, when it had nothing to say. */
     char path[SPOOL_PATH_BYTES + 16];
     struct stat st;
@@ -243,8 +262,10 @@ static const char *describe_place(void)
         return was_removed ? " (which was removed while the program ran: nothing is left)"
                            : " (which has another name now, or is not seen from the program's root directory)";
     bool has_records = sums[SUM_OFF] < (uint64_t)recorder.n_ranks;
-    return has_records && recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)"
-                                                                            : "";
+    if (!has_records || !recorder.options.convert || !sums[SUM_UNCONVERTED])
+        return "";
+    return sums[SUM_ENDLESS] ? " (making the archive took too long and was stopped: `whywait report` will convert it)"
+                             : " (`whywait report` will convert it)";
 }
 
 static void describe_kept(char *text, size_t size_bytes)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,9 +21,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 256 << 10 };
+enum { STACK_BYTES = 256 << 10, KILLED_WITHIN_S = 5 };
 extern char **environ;
 
 static bool tool_path(char path[PATH_MAX])
@@ -58,21 +60,51 @@ struct job {
     char **environment;
     posix_spawn_file_actions_t *actions;
     const posix_spawnattr_t *attributes;
-    int status; /* as waitpid gives it; -1 = it could not be started */
+    unsigned most_s;
+    bool is_endless; /* it had to be killed */
+    int status;      /* as waitpid gives it; -1 = it could not be started */
 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* True when it has ended within that time, or is none of ours. Kernels before 5.3 have no descriptors of processes:
+ * there it looks again and again. */
+static bool ends_within(pid_t pid, unsigned most_s, int *status)
+{
+    enum { LOOK_AGAIN_MS = 5, LONGEST_MS = 1000 };
+#ifdef SYS_pidfd_open
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    int fd = -1;
+#endif
+    int64_t end_ms = now_ms() + (int64_t)most_s * 1000, left_ms;
+    pid_t rc;
+    while ((rc = waitpid(pid, status, WNOHANG)) == 0 && (left_ms = end_ms - now_ms()) > 0) {
+        int64_t longest_ms = fd >= 0 ? LONGEST_MS : LOOK_AGAIN_MS;
+        poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, (int)(left_ms < longest_ms ? left_ms : longest_ms));
+    }
+    if (fd >= 0)
+        close(fd);
+    *status = rc == pid ? *status : -1;
+    return rc != 0;
+}
 
 static void start_and_wait(struct job *job)
 {
     pid_t pid;
-    int status = 0;
     job->status = -1;
     if (posix_spawn(&pid, job->path, job->actions, job->attributes, job->arguments, job->environment) != 0)
         return;
-    pid_t rc;
-    do
-        rc = waitpid(pid, &status, 0);
-    while (rc < 0 && errno == EINTR);
-    job->status = rc == pid ? status : -1;
+    job->is_endless = !ends_within(pid, job->most_s, &job->status);
+    if (!job->is_endless)
+        return;
+    kill(pid, SIGKILL);
+    ends_within(pid, KILLED_WITHIN_S, &job->status);
 }
 
 /* If SIGCHLD is ignored, nobody learns how children end. This process has handlers of its own, but its memory is the
@@ -117,12 +149,13 @@ static bool set_up_signals(posix_spawnattr_t *attributes)
            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) == 0;
 }
 
-int tool_run(const char *run_dir, const char *command, const char *argument)
+int tool_run(const char *run_dir, const char *command, const char *argument, unsigned most_s)
 {
     char path[PATH_MAX], log[PATH_MAX];
     int saved = errno, status = -1;
+    bool is_endless = false;
     if (!tool_path(path))
-        return -1;
+        return TOOL_FAILED;
     char *const arguments[] = {path, (char *)command, (char *)run_dir, (char *)argument, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -135,9 +168,10 @@ int tool_run(const char *run_dir, const char *command, const char *argument)
                 posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600) ==
                     0 &&
                 set_up_signals(&attributes)) {
-                struct job job = {path, arguments, environment, &actions, &attributes, -1};
+                struct job job = {path, arguments, environment, &actions, &attributes, most_s, false, -1};
                 run_unseen(&job);
                 status = job.status;
+                is_endless = job.is_endless;
             }
             posix_spawnattr_destroy(&attributes);
         }
@@ -145,5 +179,7 @@ int tool_run(const char *run_dir, const char *command, const char *argument)
     }
     free(environment);
     errno = saved;
-    return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (is_endless)
+        return TOOL_ENDLESS;
+    return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_FAILED;
 }
