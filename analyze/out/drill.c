@@ -255,7 +255,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
     page_piece(&drill->page, DRILL_HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
     page_piece(&drill->page, DRILL_HANG, "%s", amount_duration(at->waiting_ns).text);
     page_piece(&drill->page, DRILL_HANG, "%s of %s %s", amount_count(at->n_instances).text,
-               amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances");
+               amount_count(site->n_instances).text, site->n_instances == 1 ? "call" : "calls");
     page_end(&drill->page);
     drill_exchange(drill, &site->exchange);
     if (in_full)
@@ -281,7 +281,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_end(&drill.page);
     page_tab(&drill.page, DRILL_INDENT);
     page_put(&drill.page, "%s waiting", amount_duration(cause->waiting_ns).text);
-    page_piece(&drill.page, DRILL_INDENT, "%s of all", amount_share(cause->share).text);
+    page_piece(&drill.page, DRILL_INDENT, "%s of all waiting", amount_share(cause->share).text);
     page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
     page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",

@@ -121,20 +121,20 @@ static void drill_class(struct drill *drill, const struct wait_class *class)
     page_tab(&drill->page, DRILL_HANG);
     page_put(&drill->page, "class %u:", class->number);
     page_put(&drill->page, " %s %s", amount_count(class->n_instances).text,
-             class->n_instances == 1 ? "instance" : "instances");
+             class->n_instances == 1 ? "call" : "calls alike");
     page_piece(&drill->page, DRILL_DEEP, "%s waiting", amount_duration(class->waiting_ns).text);
-    page_piece(&drill->page, DRILL_DEEP, "first %s after the start", amount_duration(first_ns).text);
+    page_piece(&drill->page, DRILL_DEEP, "first %s after the start of the run", amount_duration(first_ns).text);
     if (class->n_instances > 1) {
         page_piece(&drill->page, DRILL_DEEP, "last %s", amount_duration(last_ns).text);
-        page_piece(&drill->page, DRILL_DEEP, "each %s +- %s (%s to %s)",
+        page_piece(&drill->page, DRILL_DEEP, "%s waiting each time +- %s (%s to %s)",
                    amount_duration(class->waiting_ns / (double)class->n_instances).text,
                    amount_duration(when->deviation_ns).text, amount_duration(when->smallest_ns).text,
                    amount_duration(when->largest_ns).text);
     }
     if (when->every)
-        page_piece(&drill->page, DRILL_DEEP, "in regular order, one of %u", when->every);
+        page_piece(&drill->page, DRILL_DEEP, "at one call in %u, regularly", when->every);
     if (class->nearest)
-        page_piece(&drill->page, DRILL_DEEP, "explained unlike class %u (distance %.2f, limit %.2f)", class->nearest,
+        page_piece(&drill->page, DRILL_DEEP, "differs from class %u (distance %.2f, limit %.2f)", class->nearest,
                    class->distance, class->distance_allowed);
     page_end(&drill->page);
     drill_steps(drill, class);

@@ -482,20 +482,19 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_LOOK_MORE_OFTEN] = "a thread that serves requests sleeps between two looks for them: let it look more "
                                "often, or wait inside MPI (MPI_Probe, MPI_Recv)",
     [ADVICE_SHORTEN_LOCK] =
-        "it is done under an exclusive lock of a window, one rank after the other, and sharing it out gains little: "
+        "it is done under an exclusive lock of a window, one rank after the other, so dividing it gains little: "
         "do it before the lock is taken or after it is given back, or make it shorter",
     [ADVICE_DO_AT_ONCE] =
-        "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller pieces",
+        "no rank has more of it in total: let ranks do it at the same time, or hand over sooner, in smaller pieces",
     [ADVICE_SHARE_EACH_TIME] =
-        "no rank has more of it in all, but at each time one has: share out what is done between two meetings, in "
-        "smaller pieces",
+        "no rank has more of it in total, but in each step one has: divide the work of each step evenly, in smaller "
+        "pieces",
     [ADVICE_SHARE_IN_TURNS] =
-        "at each time another rank has more of it: share out what is done between two meetings, in smaller pieces",
-    [ADVICE_NOTHING] = "nothing to mend here: no rank has more of it, and single steps vary as clock speed, caches and "
-                       "other processes make it",
-    [ADVICE_SHARE_LOOP] =
-        "share out the work of this loop differently; --cause shows which parts of it and which ranks",
-    [ADVICE_SHARE_WORK] = "share out this work differently; --cause shows which parts of it and which ranks",
+        "in each step another rank has more of it: divide the work of each step evenly, in smaller pieces",
+    [ADVICE_NOTHING] = "nothing to change here: no rank has more of it, and single steps vary with clock speed, caches "
+                       "and other processes",
+    [ADVICE_SHARE_LOOP] = "divide the work of this loop differently among the ranks; --cause shows its parts and ranks",
+    [ADVICE_SHARE_WORK] = "divide this work differently among the ranks; --cause shows its parts and ranks",
     [ADVICE_CPU_FOR_EACH] =
         "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again",
     [ADVICE_MEMORY_ACCESS] =
@@ -531,7 +530,7 @@ static const char *const fixed_advice[ADVICE_N] = {
         "runs without the lock (NumPy, native code), or let the thread wait instead of looking again and again",
     [ADVICE_COMPARE_SCRIPT] = "compare a late rank and another: how often does this run there, and on how much data?",
     [ADVICE_SEE_STEPS] = "add --cause to see its ranks, the calls where others wait, and its steps",
-    [ADVICE_RECORD_WITHOUT_STOP] = "record again without that stop: nothing in the program is to be mended for it",
+    [ADVICE_RECORD_WITHOUT_STOP] = "record again without that stop: the program need not change for it",
     [ADVICE_CPU_FOR_THREADS] =
         "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to fewer: mpirun "
         "--bind-to none, or --map-by slot:pe=N), or use fewer threads, and record again to see the program alone",
@@ -567,7 +566,7 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
                             "another, tells which routine",
                             language, language);
     case ADVICE_COMPARE_PACKAGE:
-        return arena_printf(arena, "this is code of the package %s: see how its data is shared out over the ranks",
+        return arena_printf(arena, "this is code of the package %s: see how its data is divided among the ranks",
                             code_module_package(analysis->code, place->module));
     case ADVICE_COMPARE_EXTENSION:
         return arena_printf(arena,
@@ -589,12 +588,17 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     const struct sides sides = sides_named(arena, cause);
     switch (cause->advice) {
     case ADVICE_SHARE_OR_OVERLAP:
-        return arena_printf(arena, "only %s %s this: share it out or overlap it", sides.late.names,
-                            verb(&sides.late, "runs", "run"));
+        return arena_printf(arena, "only %s %s this: divide it among the ranks, or overlap it with other work",
+                            sides.late.names, verb(&sides.late, "runs", "run"));
     case ADVICE_SHARE_THREADS:
         return arena_printf(arena,
-                            "share it out among the threads of rank %u first: another schedule (dynamic, guided), "
+                            "divide it evenly among the threads of rank %u first: another schedule (dynamic, guided), "
                             "smaller chunks or tasks",
+                            cause->ranks[0].rank);
+    case ADVICE_SHARE_CALLERS:
+        return arena_printf(arena,
+                            "these threads of rank %u call MPI themselves: divide the work evenly among them, or among "
+                            "ranks and threads together",
                             cause->ranks[0].rank);
     case ADVICE_SHORTEN_SECTION:
         return arena_printf(arena,

@@ -67,7 +67,7 @@ static const char *headline_fine(struct arena *arena, const struct analysis *ana
     const struct answer *answer = &analysis->answer;
     const char *whom = analysis->machine.is_stopped ? "that were stopped" : "that had no CPU";
     const char *text =
-        arena_printf(arena, "Nothing to mend in the program: it makes ranks wait for %s of the time, at random.",
+        arena_printf(arena, "Nothing to improve in the program: it makes ranks wait for %s of the time, at random.",
                      amount_share(answer->program_share).text);
     if (!answer->is_machine)
         return text;

@@ -337,6 +337,6 @@ const char *label_site(const struct label_book *book, uint32_t index)
 
 const char *label_kind_words(enum cause_kind kind)
 {
-    static const char *const words[KIND_N] = {"more work", "slower", "descheduled", "blocked", "transfer", "more time"};
+    static const char *const words[KIND_N] = {"more work", "slower", "no CPU", "blocked", "transfer", "more time"};
     return kind < KIND_N ? words[kind] : "unknown";
 }

@@ -115,7 +115,7 @@ static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_mo
         {"rank", PAGE_LEFT, STYLE_PLAIN},           {"host", PAGE_LEFT, STYLE_PLAIN},
         {"computing", PAGE_RIGHT, STYLE_PLAIN},     {"waiting", PAGE_RIGHT, STYLE_PLAIN},
         {"transfer", PAGE_RIGHT, STYLE_PLAIN},      {"in MPI", PAGE_RIGHT, STYLE_PLAIN},
-        {"descheduled", PAGE_RIGHT, STYLE_PLAIN},   {"blocked", PAGE_RIGHT, STYLE_PLAIN},
+        {"no CPU", PAGE_RIGHT, STYLE_PLAIN},        {"blocked", PAGE_RIGHT, STYLE_PLAIN},
         {"recording off", PAGE_RIGHT, STYLE_PLAIN}, {"ended", PAGE_RIGHT, STYLE_PLAIN},
         {"made wait", PAGE_RIGHT, STYLE_PLAIN},     {"its time", PAGE_DRAWN, STYLE_PLAIN},
     };
@@ -146,7 +146,7 @@ static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_mo
     page_paragraph(
         &ranks->page, 0, 0,
         arena_printf(&ranks->arena, "%smade wait: waiting of others that is blamed on the rank",
-                     has_bars ? "c computing, w waiting, t transfer, m inside MPI, d descheduled, b blocked; " : ""));
+                     has_bars ? "c computing, w waiting, t transfer, m inside MPI, d no CPU, b blocked; " : ""));
 }
 
 /* "rank 3", or "ranks 8-15" of a group. */

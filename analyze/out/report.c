@@ -61,7 +61,7 @@ static void report_head(struct report *report)
     report_part(report, "waiting", efficiency->waiting_ns, true);
     report_part(report, "transfer", efficiency->transfer_ns, false);
     report_part(report, "in MPI", efficiency->mpi_ns, false);
-    report_part(report, "descheduled", efficiency->descheduled_ns, false);
+    report_part(report, "no CPU", efficiency->descheduled_ns, false);
     report_part(report, "blocked", efficiency->blocked_ns, false);
     report_part(report, "recording off", efficiency->unrecorded_ns, false);
     report_part(report, trace->is_going ? "not known yet" : "already ended", efficiency->ended_ns, false);
@@ -299,7 +299,7 @@ static const struct cause *row_cause(const struct report *report, const struct r
 static void report_rest(struct report *report)
 {
     if (report->n_left)
-        page_line(&report->page, "%*sand %u more %s: %s, %s of all (--all)", INDENT, "", report->n_left,
+        page_line(&report->page, "%*sand %u more %s: %s, %s of all waiting (--all)", INDENT, "", report->n_left,
                   report->n_left == 1 ? "cause" : "causes", amount_duration(report->left_ns).text,
                   amount_share(report->left_ns / report->analysis->waiting_ns).text);
 }
@@ -418,8 +418,9 @@ static void report_machine(struct report *report)
     page_end(&report->page);
     page_paragraph(
         &report->page, INDENT, HANG,
-        arena_printf(arena, "the machine: ranks were ready to run but had no CPU: %s of waiting for them, %s of all",
-                     amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
+        arena_printf(
+            arena, "the machine: ranks were ready to run but had no CPU. Others waited %s for that, %s of all waiting",
+            amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
     page_paragraph(&report->page, HANG, HANG,
                    arena_printf(arena, "%s; %s %s", machine_ranks(&report->book),
                                 report_largest(report, place->waiting_ns / machine->waiting_ns),

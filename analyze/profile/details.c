@@ -100,7 +100,7 @@ void file_use_add_to_causes(const struct file_use *use, struct sites *sites, str
     map_release(&cause_of);
 }
 
-void thread_use_take(struct thread_use *use, struct sites *sites, const struct event *event)
+void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event)
 {
     bool is_idle = sites_sample_is_idle(sites, event->frame);
     uint32_t step = is_idle ? TRACE_NONE : sites_sample_step(sites, event->frame);
@@ -114,6 +114,7 @@ void thread_use_take(struct thread_use *use, struct sites *sites, const struct e
     struct thread_life *life = &use->lives.at[event->loc];
     life->first_ns = life->first_ns ? life->first_ns : event->time_ns;
     life->last_ns = event->time_ns;
+    life->calls_mpi |= !lane->is_worker;
 }
 
 void thread_use_complete(struct thread_use *use)
@@ -132,6 +133,7 @@ void thread_use_release(struct thread_use *use)
 /* Of one place, by rank. */
 struct place_use {
     double all_ns, most_ns, n;
+    uint32_t n_callers;
 };
 
 /* Time on a CPU of all threads, by place and rank, and the places that workers run. */
@@ -222,6 +224,7 @@ static void use_of_place(const struct teams *teams, uint32_t place, struct place
         at->all_ns += use->sampled.at[i].ns;
         at->most_ns = fmax(at->most_ns, use->sampled.at[i].ns);
         at->n += sparse_get(&use->n, key);
+        at->n_callers += use->lives.at[(uint32_t)key].calls_mpi;
     }
 }
 
@@ -232,6 +235,7 @@ static void share_among_threads(const struct teams *teams, struct cause_rank *ra
     if (!(use->all_ns > 0))
         return;
     rank->n_threads = teams->n_here[rank->rank];
+    rank->n_callers = use->n_callers;
     rank->n_at_once = teams->crews[rank->rank].n_at_once;
     rank->most_share = use->most_ns / use->all_ns;
     /* As if there had been one more sample of each kind: few that agree are no proof. */

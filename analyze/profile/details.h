@@ -44,19 +44,20 @@ double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_o
 /* Samples on a CPU, by place and location. */
 struct thread_life {
     uint64_t first_ns, last_ns; /* seen at work; 0 = never */
+    bool calls_mpi;
 };
 struct thread_use {
     struct sparse sampled, n;
     VEC(struct thread_life) lives; /* by location */
 };
 
-void thread_use_take(struct thread_use *use, struct sites *sites, const struct event *event);
+void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event);
 /* First reading: every event, after lanes_feed. */
 static inline void thread_use_feed(struct thread_use *use, struct sites *sites, const struct lane *lane,
                                    const struct event *event)
 {
     if (event->kind == EV_SAMPLE && lane->has_team && !lane->depth && !(event->flags & WW_S_BLOCKED))
-        thread_use_take(use, sites, event);
+        thread_use_take(use, sites, lane, event);
 }
 /* After it. */
 void thread_use_complete(struct thread_use *use);

@@ -158,6 +158,7 @@ struct cause_rank {
     uint64_t file_bytes; /* read from files and written to them in it (MPI-IO) */
     double threads;      /* that ran it at a time, on average; 0 = unknown, or none but those that call MPI */
     uint32_t n_threads;  /* of the process that were seen in it and lived at once; 0 = unknown, as above */
+    uint32_t n_callers;  /* of those that were seen in it, those that call MPI */
     uint32_t n_at_once;  /* of them, as many as its CPUs can run */
     double most_share;   /* of the time on a CPU of them all here, what one thread has, who has most; */
     double most_error;   /* and the standard error of that */

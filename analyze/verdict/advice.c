@@ -119,6 +119,8 @@ static enum advice advice_of_sharing(const struct cause *cause)
     }
     if (cause->is_alone)
         return ADVICE_SHARE_OR_OVERLAP;
+    if (cause->sharing == SHARED_UNEVENLY && cause->ranks[0].n_callers > 1)
+        return ADVICE_SHARE_CALLERS;
     return cause->sharing == SHARED_UNEVENLY   ? ADVICE_SHARE_THREADS
            : cause->sharing == SHARED_BY_TURNS ? ADVICE_SHORTEN_SECTION
                                                : ADVICE_NONE;

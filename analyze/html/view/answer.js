@@ -2,7 +2,7 @@
 // The answer: where the time went, how efficient the run was, and what makes ranks wait, as `whywait report` has it.
 
 const PARTS_OF_TIME = [["compute", "compute", PAINT.computing], ["waiting", "waiting", PAINT.waiting], ["transfer", "transfer", PAINT.transfer],
-  ["mpi", "in MPI", PAINT.mpi], ["descheduled", "descheduled", PAINT.descheduled], ["blocked", "blocked", PAINT.blocked],
+  ["mpi", "in MPI", PAINT.mpi], ["descheduled", "no CPU", PAINT.descheduled], ["blocked", "blocked", PAINT.blocked],
   ["unrecorded", "recording off", PAINT.unknown], ["ended", "already ended", PAINT.unknown]];
 
 function viewAnswer(run) {
@@ -158,8 +158,8 @@ function machineRow({machine}) {
   if (machine.share < 0.0005 || !machine.by_rank.length || !machine.places.length) return null;
   const place = machine.places[0];
   return el("section.machine", {id: "machine", "aria-label": "The machine"},
-    el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU: ", el("b", null, duration(machine.waiting_ns)),
-      ` of waiting for them, ${share(machine.share)} of all`),
+    el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU. Others waited ", el("b", null, duration(machine.waiting_ns)),
+      ` for that, ${share(machine.share)} of all waiting`),
     el("p", null, `${rankList(machine.ranks)}; ${2 * place.waiting_ns >= machine.waiting_ns ? "most of it" : "the largest part"} (${share(place.waiting_ns / machine.waiting_ns)}) ${place.name.startsWith("inside ") ? "" : "in "}${place.name}`),
     machine.reasons.map((reason) => el("p", null, reason)),
     machine.next ? el("p.advice", null, el("b", null, "next: "), machine.next) : null);

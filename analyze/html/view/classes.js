@@ -23,7 +23,7 @@ function viewClasses(run) {
   };
   run.refillClasses = fill;
   fill();
-  return [el("p.hint", null, "A class is a set of instances in which the two sides did the same. Right: the late side took longer. Left: the waiting side did this meanwhile."), body, rest];
+  return [el("p.hint", null, "A class is a set of calls before which both sides did the same. Right: the late side took longer. Left: the waiting side did this meanwhile."), body, rest];
 }
 
 const siteText = (site) => `site ${site.site} ${site.call} ${site.file || ""}:${site.line} ${site.path || ""} ${site.wait}`.toLowerCase();
@@ -33,7 +33,7 @@ function siteArticle(run, site, isOfCause) {
   const blamed = new Set((run.report.causes[state.cause - 1]?.sites.find((s) => s.site === site.site)?.classes || []).filter((c) => c.blamed).map((c) => c.number));
   const missing = site.left_out?.classes;
   return el("article.site", {id: `site-${site.site}`, class: `site${isOfCause ? " is-chosen" : ""}`, "data-find": siteText(site)},
-    el("h3", null, `site ${site.site}: ${siteName(site)}`, el("small", null, ` ${site.wait}, ${duration(site.waiting_ns)} in ${plural(site.instances, "instance")}, ${plural(site.classes.length + (missing?.n || 0), "class", "classes")}`)),
+    el("h3", null, `site ${site.site}: ${siteName(site)}`, el("small", null, ` ${site.wait}, ${duration(site.waiting_ns)} in ${plural(site.instances, "call")}, ${plural(site.classes.length + (missing?.n || 0), "class", "classes")}`)),
     el("div.classes", null, site.classes.slice(0, 12).map((c) => classCard(run, site, c, most, blamed.has(c.number)))),
     site.classes.length > 12 || missing ? el("p.hint", null, `${plural(Math.max(0, site.classes.length - 12) + (missing?.n || 0), "smaller class", "smaller classes")} more`) : null);
 }
@@ -47,7 +47,7 @@ function classCard(run, site, c, most, isBlamed) {
     return el("span.signed", {"aria-hidden": "true"}, el("i", {class: step.duration_ns < 0 ? "minus" : "plus", style: {width: `${part / 2}%`}}));
   };
   return el("div.class", {class: `class${isBlamed ? " is-chosen" : ""}`},
-    el("h4", null, `class ${c.number}`, el("small", null, ` ${plural(c.instances, "instance")}, ${duration(c.waiting_ns)}`)),
+    el("h4", null, `class ${c.number}`, el("small", null, ` ${plural(c.instances, "call")}, ${duration(c.waiting_ns)}`)),
     el("p.hint", null, `${moment(c.first_ns, run.report.duration_ns / 1e3)} – ${moment(c.last_ns, run.report.duration_ns / 1e3)}; one: ${duration(c.smallest_ns)} – ${duration(c.largest_ns)}, ± ${duration(c.deviation_ns)}`),
     el("ul.steps", null, steps.map((step) => {
       const cause = run.causeOfStep.get(step.name);

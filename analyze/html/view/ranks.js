@@ -3,7 +3,7 @@
 // alike ones.
 
 const RANK_PARTS = [["compute_ns", PAINT.computing, "compute"], ["waiting_ns", PAINT.waiting, "waiting"], ["transfer_ns", PAINT.transfer, "transfer"],
-  ["mpi_ns", PAINT.mpi, "in MPI"], ["descheduled_ns", PAINT.descheduled, "descheduled"], ["blocked_ns", PAINT.blocked, "blocked"]];
+  ["mpi_ns", PAINT.mpi, "in MPI"], ["descheduled_ns", PAINT.descheduled, "no CPU"], ["blocked_ns", PAINT.blocked, "blocked"]];
 const MOST_RANK_LINES = 48;
 
 /** Lines of the views of ranks: one rank each, or ranks that spend their time alike. */

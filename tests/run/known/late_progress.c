@@ -5,7 +5,7 @@
  *
  * ranks: 2
  * expect: loop=held_back rank=0 share=0.6 call=MPI_Recv wait="wait for progress" waiters=1
- *         next="share it out or overlap it"
+ *         next="divide it among the ranks, or overlap it"
  */
 #include "known.h"
 

@@ -5,7 +5,7 @@
  *
  * ranks: 2
  * expect: loop=moving rank=any share=0.75 call=MPI_Allreduce counted_kind=more-work
- *         next="at each time another rank has more of it: share out"
+ *         next="in each step another rank has more of it: divide"
  */
 #include "known.h"
 

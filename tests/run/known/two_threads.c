@@ -6,6 +6,7 @@
  *
  * ranks: 2
  * expect: loop=second_thread rank=1 share=0.4 call=MPI_Allreduce waiters=0 threads=2 gone=0.4
+ *         next="these threads of rank 1 call MPI themselves: divide"
  */
 #include "known.h"
 #include <pthread.h>

@@ -185,10 +185,10 @@ def check_numbers(browser, name, run):
     for site in report["sites"]:
         heading = text_of(browser, f"#site-{site['site']} h3")
         expect(f"{name}: site {site['site']}", heading and site["call"] in heading[0] and duration(site["waiting_ns"]) in heading[0], heading)
-        classes = [f"class {c['number']} {plural(c['instances'], 'instance')}, {duration(c['waiting_ns'])}" for c in site["classes"][:12]]
+        classes = [f"class {c['number']} {plural(c['instances'], 'call')}, {duration(c['waiting_ns'])}" for c in site["classes"][:12]]
         expect(f"{name}: classes of site {site['site']}", text_of(browser, f"#site-{site['site']} .class h4") == classes, classes)
     if report["machine"]["share"] >= 0.0005:
-        expect(f"{name}: the machine", f"{duration(report['machine']['waiting_ns'])} of waiting for them" in text_of(browser, "#machine")[0] and
+        expect(f"{name}: the machine", f"Others waited {duration(report['machine']['waiting_ns'])} for that" in text_of(browser, "#machine")[0] and
                (report["machine"]["next"] or "") in text_of(browser, "#machine")[0])
     check_source_numbers(browser, name, report)
     check_waiting_over_time(browser, name, report)

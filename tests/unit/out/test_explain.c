@@ -112,9 +112,9 @@ static void threads_that_share_unevenly_are_told(void **state)
         const char *told, *next; /* NULL: nothing is said of threads */
     } cases[] = {
         {4, 4, 1.4, 0.71, 0.02, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
-         "share it out among the threads of rank 1 first: another schedule"},
+         "divide it evenly among the threads of rank 1 first: another schedule"},
         {2, 2, 1.1, 0.91, 0.03, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
-         "share it out among the threads of rank 1 first"},
+         "divide it evenly among the threads of rank 1 first"},
         /* Too few samples to know. */
         {4, 4, 3.1, 0.36, 0.1, NULL, NULL},
         {4, 4, 3.9, 0.27, 0.01, NULL, NULL},
@@ -307,7 +307,7 @@ static void what_nobody_has_more_of_is_serialisation(void **state)
     assert_string_equal(told_kind_words(&arena, &cause), "more time");
     late[0].time_ns = late[1].time_ns = other.time_ns;
     assert_string_equal(told_kind_words(&arena, &cause), "serialisation");
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "no rank has more of it in all"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "no rank has more of it in total"));
     arena_release(&arena);
 }
 
@@ -330,7 +330,7 @@ static void nobody_has_more_as_far_as_samples_tell(void **state)
     struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
     assert_null(strstr(told_next(&arena, &analysis, &cause), "at each time"));
     cause.meanwhile = 0.25;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "at each time another rank has more of it"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "in each step another rank has more of it"));
     arena_release(&arena);
 }
 
@@ -351,7 +351,7 @@ static void an_equal_cost_is_never_slower(void **state)
     assert_string_equal(told_cause(&arena, &cause),
                         "rank 1 runs it as often as rank 0, at the same cost each time; single steps vary");
     assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "nothing to mend here"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "nothing to change here"));
     /* Nor is a core that is slower by a twentieth, as cores are. */
     ranks[0] = ran(1, 3000000, 10.6, 0.01);
     assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
@@ -389,19 +389,19 @@ static void advice_fits_what_is_explained(void **state)
     struct cause_rank late = ran(1, 3000000, 10, 0.01), other = ran(0, 3000000, 10, 0.01);
     struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
     cause.n_others = 1;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "no rank has more of it in all"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "no rank has more of it in total"));
     struct parting trips = {.kind = PARTING_TRIPS, .late = 4, .others = 1};
     cause.partings = &trips;
     cause.n_partings = 1; /* a pipeline has as much to do each time */
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "at each time one has: share out"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "in each step one has: divide"));
     cause.n_partings = 0;
     cause.meanwhile = 0.25; /* nor does anybody else do a part of it before */
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "at each time one has: share out"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "in each step one has: divide"));
     cause.meanwhile = 0;
     late.executions = 6000000;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "share out this work differently"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "divide this work differently"));
     step.is_loop = true;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "share out the work of this loop differently"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "divide the work of this loop differently"));
     cause.kind = KIND_TRANSFER;
     cause.is_spinning = true;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which rank writes to this memory"));
@@ -414,7 +414,7 @@ static void advice_fits_what_is_explained(void **state)
     struct cause by_turns = {.kind = KIND_SLOWER, .ranks = both, .n_ranks = 2, .n_late = 2};
     by_turns.kind_ns[KIND_SLOWER] = 1e9;
     by_turns.meanwhile = 0.9;
-    assert_non_null(strstr(told_next(&arena, &analysis, &by_turns), "nothing to mend here"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &by_turns), "nothing to change here"));
     cause.library = "/lib/libstdc++.so.6"; /* of which nothing is counted */
     assert_non_null(
         strstr(told_next(&arena, &analysis, &cause), "what libstdc++.so.6 does may be slower there or more"));
@@ -460,12 +460,12 @@ static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "only when the late side comes back to it"));
     sums[1].waiting_ns = 1e7; /* a late rank that never waits: the library alone gains next to nothing */
     cause.if_balanced_ns = 4e8;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "share out this work differently"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "divide this work differently"));
     cause.kind = KIND_BLOCKED; /* who sleeps cannot call MPI meanwhile */
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock or thread"));
     cause.kind = KIND_MORE_WORK;
     at[0].waiting_ns = 4e8; /* most of it is waited for where all have to come */
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "share out this work differently"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "divide this work differently"));
     arena_release(&arena);
 }
 

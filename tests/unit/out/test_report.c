@@ -222,10 +222,10 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "\n"
               "  why ranks wait                    waiting  of waiting  if fixed  of run\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s       100 %    -2.9 s    32 %\n"
-              "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
+              "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, no CPU 20 %)\n"
               "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   rank 0 waits, 99 of 100 calls\n"
               "    next: add --cause to see its ranks, the calls where others wait, and its steps\n"
-              "  and 1 more cause: 1.00 ms, <0.1 % of all (--all)\n");
+              "  and 1 more cause: 1.00 ms, <0.1 % of all waiting (--all)\n");
     free(text);
 }
 
@@ -403,16 +403,17 @@ static void the_first_line_is_the_answer(void **state)
                  "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %; for 74 % of it rank "
                  "1 had no CPU there. Another 60 % is for ranks that had no CPU.\n");
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
-    expect_first(f, "Nothing to mend in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
+    expect_first(f, "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
     char *text = printed(f, &usual);
     assert_null(strstr(text, "why ranks wait"));
     assert_null(strstr(text, "next:"));
     free(text);
     answer->is_machine = true;
     answer->machine_share = 0.3;
-    expect_first(f, "Nothing to mend in the program: it makes ranks wait for 2.0 % of the time, at random. For another "
-                    "30 % of the time ranks "
-                    "waited for others that had no CPU.\n");
+    expect_first(f,
+                 "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random. For another "
+                 "30 % of the time ranks "
+                 "waited for others that had no CPU.\n");
     *answer = (struct answer){.kind = ANSWER_TRANSFERS, .transfer_share = 0.4};
     f->analysis.transfers.n_places = 1;
     f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
@@ -787,7 +788,7 @@ static void drilling_shows_classes_and_steps(void **state)
     expect_in(text, "saves nothing, even if it took no time");
     expect_in(text, "rank 1 then becomes the slowest\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
-    expect_in(text, "class 2: 99 instances   6.00 s waiting   first 1.00 ms after the start");
+    expect_in(text, "class 2: 99 calls alike   6.00 s waiting   first 1.00 ms after the start of the run");
     expect_in(text, "1 minor step hidden (--all-steps)");
     expect_in(text, "rank 0 waits 6.00 s");
     expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");
