@@ -4,6 +4,7 @@
  *
  *     calls self N        one rank; messages to itself, barriers, allreduces, failing polls: thread CPU time, ns a call
  *     calls pingpong N    two ranks; wall time, ns a call (a round trip is two calls on each rank)
+ *     calls finalize N    N barriers; wall time of MPI_Finalize, ns on each rank
  *
  * Output: lines "name value". Every loop runs once to warm up (first sight of call sites, growth of buffers) before it
  * is timed.
@@ -103,10 +104,16 @@ int main(int argc, char **argv)
         ping_pong(n);
         if (rank == 0)
             printf("pingpong %.2f\n", (now_ns(CLOCK_MONOTONIC) - begin_ns) / ((double)n * 2));
+    } else if (!strcmp(what, "finalize")) {
+        barriers(n);
     } else {
-        fprintf(stderr, "usage: mpirun -n 1 calls self N | mpirun -n 2 calls pingpong N\n");
+        fprintf(stderr,
+                "usage: mpirun -n 1 calls self N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls finalize N\n");
         bad = 1;
     }
+    double begin_ns = now_ns(CLOCK_MONOTONIC);
     MPI_Finalize();
+    if (!strcmp(what, "finalize"))
+        printf("finalize %.0f\n", now_ns(CLOCK_MONOTONIC) - begin_ns);
     return bad;
 }
