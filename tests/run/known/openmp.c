@@ -5,7 +5,8 @@
  *
  * ranks: 2
  * expect: loop=skewed rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier" fewer_threads=1 one_thread=0.95
- *         says="one of 2 threads of rank 1 has" next="divide it evenly among the threads of rank 1 first: another schedule"
+ *         says="one of 2 threads of rank 1 has" next="divide it evenly among the threads of rank 1 first: another
+ * schedule"
  */
 #include "known.h"
 #include <omp.h>
