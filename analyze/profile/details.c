@@ -329,7 +329,8 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
         trace_walk (trace, at, entry->frame) {
             if (sites_frame_place(sites, at) != CODE_NONE)
                 break;
-            library = trace->frames[at].module;
+            library =
+                code_module_is_script(sites->code, trace->frames[at].module) ? TRACE_NONE : trace->frames[at].module;
         }
         sparse_add(&libraries.sampled, library_key(key->id, TRACE_NONE), (double)entry->n_samples);
         if (library != TRACE_NONE)
