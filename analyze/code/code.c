@@ -54,12 +54,10 @@ void code_close(struct code *code)
     free(code);
 }
 
-/* "mpi4py.MPI", and what a build for several MPIs puts behind that. */
-static bool is_messenger(const char *extension)
+/* "mpi4py/MPI.cpython-311-x86_64-linux-gnu.so", wherever it was built. */
+static bool is_messenger(const char *path)
 {
-    static const char name[] = "mpi4py.MPI";
-    size_t n = strlen(name);
-    return !strncmp(extension, name, n) && (extension[n] == '\0' || extension[n] == '.');
+    return strstr(path, "/mpi4py/MPI.") != NULL;
 }
 
 uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes)
@@ -72,9 +70,8 @@ uint32_t code_add_module(struct code *code, const char *path, const uint8_t *bui
     }
     module->is_runtime = runtime_is_library(module->path);
     module->language = interpreter_language(module->path);
-    const char *extension = extension_name(&code->arena, module->path);
-    module->is_extension = extension != NULL;
-    module->role = extension && is_messenger(extension) ? CODE_ROLE_MESSENGER : CODE_ROLE_NONE;
+    module->is_extension = extension_name(&code->arena, module->path) != NULL;
+    module->role = is_messenger(module->path) ? CODE_ROLE_MESSENGER : CODE_ROLE_NONE;
     *vec_push(&code->modules) = module;
     return (uint32_t)code->modules.n - 1;
 }
@@ -362,7 +359,8 @@ const char *code_module_package(struct code *code, uint32_t module)
 
 bool code_module_is_runtime(struct code *code, uint32_t module)
 {
-    if (module >= code->modules.n || code->modules.at[module]->is_runtime)
+    if (module >= code->modules.n || code->modules.at[module]->is_runtime ||
+        code->modules.at[module]->role == CODE_ROLE_MESSENGER)
         return true;
     return code->has_scripts && is_below_scripts(code, module_get(code, module));
 }
@@ -563,6 +561,13 @@ bool source_is_system(const char *path)
         if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
     return strstr(path, "/include/c++/") != NULL;
+}
+
+const char *code_routine_name(struct code *code, uint32_t module, uint64_t address)
+{
+    const struct module *m = module_get(code, module);
+    uint32_t routine = routines_find(&m->routines, address);
+    return routine == ROUTINE_NONE ? NULL : m->routines.at[routine].name;
 }
 
 uint32_t code_n_routines(struct code *code, uint32_t module)

@@ -59,7 +59,7 @@ const char *code_module_file(struct code *code, uint32_t module);
 /* The compiler and its flags by the debug information (reads it); NULL = unknown. */
 const char *code_module_compiler(struct code *code, uint32_t module);
 /* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. Where a script
- * runs, so are its interpreter and all libraries without debug information (reads them). */
+ * runs, so are its interpreter, all libraries without debug information (reads them), and mpi4py with it. */
 bool code_module_is_runtime(struct code *code, uint32_t module);
 /* "Python": the module interprets programs of that language, whose code is not known here: all of it is one place, a
  * routine that begins at 0. NULL = it is no interpreter. */
@@ -192,6 +192,8 @@ struct code_callee {
 /* The target of the call before a return address. False for calls through pointers, and where nothing is known. */
 bool code_callee_at(struct code *code, uint32_t module, uint64_t return_address, struct code_callee *callee);
 
+/* The routine around an address as linked, or as a script calls it; NULL = it has no name. */
+const char *code_routine_name(struct code *code, uint32_t module, uint64_t address);
 /* All routines of a module, by rising address: for tools that list a program. Cold parts of others count as routines.
  */
 uint32_t code_n_routines(struct code *code, uint32_t module);

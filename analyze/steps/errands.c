@@ -18,7 +18,7 @@ static enum code_role role_of(struct code *code, const struct trace_frame *frame
 
 static const char *routine_of(struct code *code, const struct trace_frame *frame)
 {
-    return code_spot_at(code, frame->module, trace_code_address(frame->address, frame->is_return)).host_routine;
+    return code_routine_name(code, frame->module, trace_code_address(frame->address, frame->is_return));
 }
 
 /* mpi4py's methods for buffers begin with a capital letter, those for objects do not. */

@@ -179,6 +179,15 @@ static void test_roles(void **state)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_int_equal(script_role(known[i].path), known[i].role);
     assert_true(script_is_built_in(WW_CODE_COLLECTOR));
+    /* mpi4py is no code of the program, wherever it was built, and with whatever debug information. */
+    struct code *code = code_open();
+    uint32_t messenger = code_add_module(code, "/home/u/build/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so", NULL, 0);
+    uint32_t other = code_add_module(code, "/home/u/build/solver/MPI.cpython-311-x86_64-linux-gnu.so", NULL, 0);
+    assert_int_equal(code_module_role(code, messenger), CODE_ROLE_MESSENGER);
+    assert_true(code_module_is_runtime(code, messenger));
+    assert_int_equal(code_module_role(code, other), CODE_ROLE_NONE);
+    assert_false(code_module_is_runtime(code, other));
+    code_close(code);
 }
 
 int main(void)
