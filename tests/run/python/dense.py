@@ -4,7 +4,7 @@
 Matrix products of NumPy, in BLAS: the loop that asks for them has the time, and is told what most of it is in.
 
  * ranks: 2
- * expect: loop=products routine=multiply rank=1 share=0.85 call=MPI_Allreduce site_in=main kind=more-time
+ * expect: loop=products routine=multiply rank=1 share=0.85 call=MPI_Allreduce|MPI_Allreduce_c site_in=main kind=more-time
  *         says="most of it inside numpy"
 """
 import os

@@ -4,7 +4,7 @@
 A loop of plain Python that is longer on one rank.
 
  * ranks: 2
- * expect: loop=relax routine=relax rank=1 share=0.85 call=MPI_Allreduce site_in=step at=reduce kind=more-time
+ * expect: loop=relax routine=relax rank=1 share=0.85 call=MPI_Allreduce|MPI_Allreduce_c site_in=step at=reduce kind=more-time
  *         says_not="not known" next="on how much data"
 """
 import array
