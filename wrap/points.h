@@ -8,6 +8,9 @@
  * named by its point number: its offset in the module's thread-local block in units of 8 bytes. Nothing in the program
  * refers to either, so that it runs alone, and a discarded function takes its counters and its table entry along.
  *
+ * GNU ld from 2.47 on computes offsets of thread-local variables in loaded sections only. So they stand apart, in
+ * section POINTS_OFFSETS, a word for each function.
+ *
  * The section is a sequence of records, one a function, each aligned to 8 bytes (zero words between records are
  * padding). Integers are in the machine's byte order, addresses are link-time addresses, strings are offsets in
  * POINTS_STRINGS.
@@ -20,10 +23,13 @@
  *   struct points_alloc   allocs[n_allocs]    allocation points: a counter of bytes
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
+#define POINTS_OFFSETS ".whywait_offsets"
 enum { POINTS_VERSION = 4, POINTS_NONE = UINT32_MAX }; /* tests/fuzz/corpus/points has tables of this version */
 /* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
  * plus this. */
@@ -36,7 +42,8 @@ struct points_function {
     uint32_t version;
     uint32_t flags;            /* POINTS_F_ */
     uint64_t address;          /* entry */
-    uint64_t tls_offset_bytes; /* of the first counter, from the start of the module's thread-local block */
+    uint64_t tls_offset_bytes; /* of the first counter, from the start of the module's thread-local block; with
+                                  POINTS_F_OFFSET_APART the address of the word that says it */
     uint32_t n_counters;
     uint32_t n_blocks; /* flow blocks, of which these two have no code: BLOCK_ROOT and BLOCK_EXIT */
     uint32_t n_edges, n_addresses, n_lines, n_allocs;
@@ -52,6 +59,7 @@ enum {
     POINTS_F_SETJMP = 4,      /* calls setjmp */
     POINTS_F_UNIT = 8, /* no function (it has no blocks): `address` is that of a word in the unit's data, zero when
                           the module is loaded, in which the recorder marks that it knows the module */
+    POINTS_F_OFFSET_APART = 16,
 };
 
 enum { BLOCK_ROOT = 0, BLOCK_EXIT = 1, BLOCK_FIRST = 2 };
@@ -89,3 +97,22 @@ enum points_asked {
     POINTS_ASKED_OF,    /* of the callee, which is said to be given the size of what it allocates */
     POINTS_ASKED_MAYBE, /* of the callee, by its type */
 };
+
+/* The section POINTS_OFFSETS: its contents, not aligned, and its link-time address. */
+struct points_offsets {
+    const unsigned char *at;
+    uint64_t address, bytes;
+};
+/* The number of a function's first counter; POINTS_NONE = the table is damaged. */
+static inline uint32_t points_first(const struct points_function *function, const struct points_offsets *offsets)
+{
+    uint64_t offset_bytes = function->tls_offset_bytes, at = offset_bytes - offsets->address;
+    if (function->flags & POINTS_F_OFFSET_APART) {
+        if (offset_bytes < offsets->address || offsets->bytes < sizeof offset_bytes ||
+            at > offsets->bytes - sizeof offset_bytes)
+            return POINTS_NONE;
+        memcpy(&offset_bytes, offsets->at + at, sizeof offset_bytes);
+    }
+    bool is_sound = offset_bytes % sizeof(uint64_t) == 0 && offset_bytes / sizeof(uint64_t) < POINTS_NONE;
+    return is_sound ? (uint32_t)(offset_bytes / sizeof(uint64_t)) : POINTS_NONE;
+}

@@ -16,6 +16,7 @@
 struct bytes {
     const unsigned char *at;
     size_t n;
+    uint64_t address;
 };
 
 /* A copy of the section's contents, ended by a zero byte. */
@@ -38,7 +39,7 @@ static struct bytes section(struct counts *counts, Elf *elf, const char *name)
             continue;
         unsigned char *copy = arena_alloc(&counts->arena, data->d_size + 1);
         memcpy(copy, data->d_buf, data->d_size);
-        return (struct bytes){copy, data->d_size};
+        return (struct bytes){copy, data->d_size, header.sh_addr};
     }
     return (struct bytes){0};
 }
@@ -54,15 +55,17 @@ int counts_open(const char *path, struct counts **opened)
     if (!counts)
         err_out_of_memory(sizeof *counts);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    struct bytes points = {0}, strings = {0};
+    struct bytes points = {0}, strings = {0}, offsets = {0};
     if (elf && elf_kind(elf) == ELF_K_ELF) {
         points = section(counts, elf, POINTS_SECTION);
         strings = section(counts, elf, POINTS_STRINGS);
+        offsets = section(counts, elf, POINTS_OFFSETS);
     }
     elf_end(elf);
     close(fd);
     if (points.n)
-        table_read(counts, points.at, points.n, (const char *)strings.at, strings.n);
+        table_read(counts, points.at, points.n, (const char *)strings.at, strings.n,
+                   (struct points_offsets){offsets.at, offsets.address, offsets.n});
     if (counts->n_functions)
         *opened = counts;
     else

@@ -14,6 +14,7 @@ struct reader {
     struct counts *counts;
     const char *strings;
     size_t strings_bytes;
+    struct points_offsets offsets;
 };
 
 /* The parts of one record. */
@@ -109,7 +110,7 @@ static void read_function(const struct reader *reader, const struct record *reco
         .flags = head->flags,
         .checksum = head->checksum,
         .dispatcher = head->dispatcher,
-        .first_point = (uint32_t)(head->tls_offset_bytes / 8),
+        .first_point = points_first(head, &reader->offsets),
         .n_counters = head->n_counters,
         .blocks = arena_array(&counts->arena, struct counts_block, head->n_blocks),
         .n_blocks = head->n_blocks,
@@ -148,8 +149,8 @@ static uint32_t each_record(const struct reader *reader, const unsigned char *po
         if (record.head.magic != POINTS_MAGIC || record.head.version != POINTS_VERSION ||
             record.head.size_bytes < sizeof record.head || record.head.size_bytes > bytes - at)
             break;
-        if (split_record(points + at, &record) && is_sound(&record) && record.head.tls_offset_bytes % 8 == 0 &&
-            record.head.tls_offset_bytes / 8 + record.head.n_counters < MOST_POINTS) {
+        if (split_record(points + at, &record) && is_sound(&record) &&
+            (uint64_t)points_first(&record.head, &reader->offsets) + record.head.n_counters < MOST_POINTS) {
             n++;
             if (read)
                 read(reader, &record);
@@ -179,9 +180,9 @@ static int compare_returns(const void *left, const void *right)
 }
 
 void table_read(struct counts *counts, const unsigned char *points, size_t points_bytes, const char *strings,
-                size_t strings_bytes)
+                size_t strings_bytes, struct points_offsets offsets)
 {
-    struct reader reader = {counts, strings, strings_bytes};
+    struct reader reader = {counts, strings, strings_bytes, offsets};
     uint32_t n = each_record(&reader, points, points_bytes, NULL);
     counts->functions = arena_array(&counts->arena, struct counts_function, n);
     each_record(&reader, points, points_bytes, read_function);

@@ -3,6 +3,7 @@
 #pragma once
 #include "analyze/counts/counts.h"
 #include "wrap/flow/knuth.h"
+#include "wrap/points.h"
 
 /* Addresses that calls return to. */
 struct counts_return {
@@ -27,6 +28,6 @@ struct counts {
     int64_t *edge_counts, *parked, *excess;
 };
 
-/* Fills in functions and returns from the two sections. */
+/* Fills in functions and returns from the three sections. */
 void table_read(struct counts *counts, const unsigned char *points, size_t points_bytes, const char *strings,
-                size_t strings_bytes);
+                size_t strings_bytes, struct points_offsets offsets);

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     fuzz_must(counts != NULL && copy != NULL);
     memcpy(copy, data, n_bytes);
     copy[n_bytes] = 0;
-    table_read(counts, copy, n_bytes, (const char *)copy, n_bytes);
+    table_read(counts, copy, n_bytes, (const char *)copy, n_bytes, (struct points_offsets){copy, 0, n_bytes});
     if (counts_n_functions(counts))
         solve(counts);
     counts_close(counts);

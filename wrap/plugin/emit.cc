@@ -196,6 +196,20 @@ void emit_counters(const routine &r)
     fprintf(asm_out_file, "\t.balign 8\n.LWWc%u:\n\t.zero %u\n", r.id, 8 * r.n_counters);
 }
 
+/* The linker puts in where the counters are. */
+void emit_offset(const routine &r)
+{
+    char name[32];
+    if (r.group.empty())
+        fprintf(asm_out_file, "\t.section " POINTS_OFFSETS ",\"ao\",@progbits,.L%u,unique,%u\n", r.entry_label, r.id);
+    else
+        fprintf(asm_out_file, "\t.section " POINTS_OFFSETS ",\"aG\",@progbits,%s,comdat\n", r.group.c_str());
+    fprintf(asm_out_file, "\t.balign 8\n.LWWo%u:\n\t", r.id);
+    snprintf(name, sizeof name, "*.LWWc%u", r.id);
+    targetm.asm_out.output_dwarf_dtprel(asm_out_file, 8, gen_rtx_SYMBOL_REF(Pmode, ggc_strdup(name)));
+    fputc('\n', asm_out_file);
+}
+
 void begin_record(const routine &r)
 {
     if (r.group.empty())
@@ -251,12 +265,10 @@ uint32_t checksum(const routine &r)
 void emit_header(const routine &r, strings &strings)
 {
     FILE *out = asm_out_file;
-    fprintf(out, "\t.long %u, .LWWe%u-.LWWr%u, %u, %u\n", POINTS_MAGIC, r.id, r.id, POINTS_VERSION, r.flags);
-    fprintf(out, "\t.quad .L%u\n\t", r.entry_label);
-    char name[32];
-    snprintf(name, sizeof name, "*.LWWc%u", r.id);
-    targetm.asm_out.output_dwarf_dtprel(out, 8, gen_rtx_SYMBOL_REF(Pmode, ggc_strdup(name)));
-    fprintf(out, "\n\t.long %u, %u, %zu, %zu, %zu, %zu\n", r.n_counters, r.graph.n_blocks, (size_t)r.graph.edges.n,
+    fprintf(out, "\t.long %u, .LWWe%u-.LWWr%u, %u, %u\n", POINTS_MAGIC, r.id, r.id, POINTS_VERSION,
+            r.flags | POINTS_F_OFFSET_APART);
+    fprintf(out, "\t.quad .L%u, .LWWo%u\n", r.entry_label, r.id);
+    fprintf(out, "\t.long %u, %u, %zu, %zu, %zu, %zu\n", r.n_counters, r.graph.n_blocks, (size_t)r.graph.edges.n,
             r.labels.size(), r.lines.size(), r.allocs.size());
     expanded_location where = expand_location(DECL_SOURCE_LOCATION(r.decl));
     strings.refer(routine_symbol(r.decl));
@@ -270,6 +282,7 @@ void emit_header(const routine &r, strings &strings)
 void routine_emit(const routine &r)
 {
     emit_counters(r);
+    emit_offset(r);
     begin_record(r);
     strings strings(r.id);
     emit_header(r, strings);

@@ -56,12 +56,17 @@ static const struct example sound = {
     .allocs = {{3, 4, 8, 13}},
 };
 
-static struct counts *counts_of(const struct example *example, size_t bytes)
+static struct counts *counts_apart(const struct example *example, size_t bytes, struct points_offsets offsets)
 {
     struct counts *counts = test_calloc(1, sizeof *counts);
     unsigned char *copy = arena_copy(&counts->arena, example, bytes);
-    table_read(counts, copy, bytes, strings, sizeof strings);
+    table_read(counts, copy, bytes, strings, sizeof strings, offsets);
     return counts;
+}
+
+static struct counts *counts_of(const struct example *example, size_t bytes)
+{
+    return counts_apart(example, bytes, (struct points_offsets){0});
 }
 
 static void drop(struct counts *counts)
@@ -111,6 +116,28 @@ static void test_sound(void **state)
 }
 
 /* The effects of counters and frames, added up, are what solving gives. */
+/* The linker puts the offset of the counters into a section of its own. */
+static void test_offset_apart(void **state)
+{
+    (void)state;
+    const uint64_t words[] = {UINT64_MAX, 16, 12};
+    const struct points_offsets offsets = {(const unsigned char *)words, 0x2000, sizeof words};
+    const struct {
+        uint64_t address;
+        uint32_t n_functions;
+    } cases[] = {{0x2008, 1}, {0x2000, 0}, {0x2010, 0}, {0x1ff8, 0}, {0x2011, 0}, {0x2018, 0}, {UINT64_MAX, 0}};
+    struct example example = sound;
+    example.head.flags |= POINTS_F_OFFSET_APART;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        example.head.tls_offset_bytes = cases[i].address;
+        struct counts *counts = counts_apart(&example, sizeof example, offsets);
+        assert_int_equal(counts->n_functions, cases[i].n_functions);
+        if (counts->n_functions)
+            assert_int_equal(counts->functions[0].first_point, 2);
+        drop(counts);
+    }
+}
+
 static void test_effects(void **state)
 {
     (void)state;
@@ -184,9 +211,8 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_effects),
-        cmocka_unit_test(test_allocation_points),
+        cmocka_unit_test(test_sound),   cmocka_unit_test(test_offset_apart),
+        cmocka_unit_test(test_effects), cmocka_unit_test(test_allocation_points),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

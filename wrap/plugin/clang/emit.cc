@@ -160,8 +160,8 @@ class writer
     }
     void write_routine(const routine &r)
     {
-        MCSymbol *start = begin_record(r), *end = context_.createTempSymbol();
-        write_header(r, start, end);
+        MCSymbol *offset = write_offset(r), *start = begin_record(r), *end = context_.createTempSymbol();
+        write_header(r, start, end, offset);
         for (size_t e = 0; e < r.graph.edges.n; e++)
             words({r.graph.edges.at[e].from, r.graph.edges.at[e].to, r.counter[e]});
         align();
@@ -185,7 +185,7 @@ class writer
         align();
         out_.emitLabel(seen);
         out_.emitZeros(8);
-        version_switch(out_, section("", seen, UINT32_MAX - 1));
+        version_switch(out_, section(POINTS_SECTION, 0, "", seen, UINT32_MAX - 1));
         align();
         words({POINTS_MAGIC, sizeof(points_function), POINTS_VERSION, POINTS_F_UNIT});
         out_.emitSymbolValue(seen, 8);
@@ -202,29 +202,40 @@ class writer
     }
 
   private:
-    MCSection *section(StringRef group, const MCSymbol *linked_to, unsigned number)
+    MCSection *section(StringRef name, unsigned flags, StringRef group, const MCSymbol *linked_to, unsigned number)
     {
-        unsigned flags = group.empty() ? ELF::SHF_LINK_ORDER : ELF::SHF_GROUP;
-        return context_.getELFSection(POINTS_SECTION, ELF::SHT_PROGBITS, flags, 0, group, !group.empty(), number,
+        flags |= group.empty() ? ELF::SHF_LINK_ORDER : ELF::SHF_GROUP;
+        return context_.getELFSection(name, ELF::SHT_PROGBITS, flags, 0, group, !group.empty(), number,
                                       group.empty() ? cast<MCSymbolELF>(linked_to) : nullptr);
     }
-    MCSymbol *begin_record(const routine &r)
+    MCSymbol *begin(StringRef name, unsigned flags, const routine &r)
     {
         const Comdat *group = r.function->getComdat();
-        version_switch(out_, section(group ? group->getName() : "", r.entry_label, r.id));
+        version_switch(out_, section(name, flags, group ? group->getName() : "", r.entry_label, r.id));
         align();
         MCSymbol *start = context_.createTempSymbol();
         out_.emitLabel(start);
         return start;
     }
-    void write_header(const routine &r, MCSymbol *start, MCSymbol *end)
+    MCSymbol *begin_record(const routine &r)
+    {
+        return begin(POINTS_SECTION, 0, r);
+    }
+    /* The linker puts in where the counters are. */
+    MCSymbol *write_offset(const routine &r)
+    {
+        MCSymbol *start = begin(POINTS_OFFSETS, ELF::SHF_ALLOC, r);
+        MCSymbol *counters = printer_.getSymbol(cast<GlobalVariable>(r.counters));
+        out_.emitValue(printer_.getObjFileLowering().getDebugThreadLocalSymbol(counters), 8);
+        return start;
+    }
+    void write_header(const routine &r, MCSymbol *start, MCSymbol *end, MCSymbol *offset)
     {
         words({POINTS_MAGIC});
         out_.emitAbsoluteSymbolDiff(end, start, 4);
-        words({POINTS_VERSION, r.flags});
+        words({POINTS_VERSION, r.flags | POINTS_F_OFFSET_APART});
         out_.emitSymbolValue(r.entry_label, 8);
-        MCSymbol *counters = printer_.getSymbol(cast<GlobalVariable>(r.counters));
-        out_.emitValue(printer_.getObjFileLowering().getDebugThreadLocalSymbol(counters), 8);
+        out_.emitSymbolValue(offset, 8);
         words({r.n_counters, r.graph.n_blocks, (uint32_t)r.graph.edges.n, (uint32_t)r.labels.size(),
                (uint32_t)r.lines.size(), 0});
         text(r.name);

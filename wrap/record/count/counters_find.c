@@ -20,10 +20,11 @@
 
 enum { WORD_BYTES = sizeof(uint64_t) };
 
-/* A file mapped for reading. */
+/* A file mapped for reading, or a section of it. */
 struct image {
     const unsigned char *at;
     size_t bytes;
+    uint64_t address; /* of a section */
 };
 
 static struct image image_open(const char *path)
@@ -36,7 +37,7 @@ static struct image image_open(const char *path)
     if (fstat(fd, &status) == 0 && status.st_size > 0) {
         void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at != MAP_FAILED)
-            image = (struct image){at, (size_t)status.st_size};
+            image = (struct image){at, (size_t)status.st_size, 0};
     }
     close(fd);
     return image;
@@ -74,7 +75,7 @@ static struct image find_section(const struct image *image, const char *name, si
             continue;
         const void *contents = image_part(image, headers[i].sh_offset, headers[i].sh_size);
         if (contents && headers[i].sh_type != SHT_NOBITS)
-            return (struct image){contents, headers[i].sh_size};
+            return (struct image){contents, headers[i].sh_size, headers[i].sh_addr};
     }
     return (struct image){0};
 }
@@ -82,6 +83,7 @@ static struct image find_section(const struct image *image, const char *name, si
 /* Facts about counters from a module's file. */
 struct tables {
     struct image points, strings;
+    struct points_offsets offsets;
 };
 
 static const char *string_at(const struct image *strings, uint32_t offset)
@@ -102,8 +104,7 @@ static const struct points_function *next_function(const struct image *points, s
             continue;
         }
         if (function->magic != POINTS_MAGIC || function->version != POINTS_VERSION ||
-            function->size_bytes < sizeof *function || function->size_bytes > points->bytes - *offset ||
-            function->tls_offset_bytes % WORD_BYTES || function->tls_offset_bytes / WORD_BYTES >= POINTS_NONE)
+            function->size_bytes < sizeof *function || function->size_bytes > points->bytes - *offset)
             return NULL;
         *offset += (function->size_bytes + WORD_BYTES - 1) & ~(size_t)(WORD_BYTES - 1);
         return function;
@@ -160,7 +161,7 @@ static uint64_t read_ranges(struct counters_process *process, const struct table
     const struct points_function *function;
     uint64_t mark = 0;
     for (size_t offset = 0; (function = next_function(&tables->points, &offset));) {
-        uint64_t first = function->tls_offset_bytes / WORD_BYTES;
+        uint64_t first = points_first(function, &tables->offsets);
         if (function->flags & POINTS_F_UNIT) {
             mark = function->address;
         } else if (first + function->n_counters <= tls_words && function->n_allocs <= function->n_counters &&
@@ -263,8 +264,10 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     if (!info->dlpi_tls_modid || !path || !*path || find_known(scan, info) || process->n_modules == COUNTERS_MODULES)
         return 0;
     struct image image = image_open(path);
+    struct image offsets = find_section(&image, POINTS_OFFSETS, sizeof POINTS_OFFSETS);
     struct tables tables = {find_section(&image, POINTS_SECTION, sizeof POINTS_SECTION),
-                            find_section(&image, POINTS_STRINGS, sizeof POINTS_STRINGS)};
+                            find_section(&image, POINTS_STRINGS, sizeof POINTS_STRINGS),
+                            {offsets.at, offsets.address, offsets.bytes}};
     struct counters_module module = {.bias = info->dlpi_addr, .tls_module = info->dlpi_tls_modid};
     uint64_t mark = 0, tls_bytes = find_segments(info, &module);
     if (tables.points.at && read_tables(process, &tables, tls_bytes / WORD_BYTES, &module, &mark)) {
