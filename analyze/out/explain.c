@@ -372,9 +372,7 @@ static const char *const errand_clauses[ERRAND_N] = {
     [ERRAND_IMPORT] = "most of it imports modules",
     [ERRAND_OBJECTS] = "most of it turns objects into messages or back (pickle)",
     [ERRAND_COLLECTOR] = "most of it is Python's garbage collector",
-    [ERRAND_INTERPRETER_LOCK] =
-        "a thread that runs it has Python's lock (GIL), and the thread that calls MPI waits for "
-        "that",
+    [ERRAND_INTERPRETER_LOCK] = "its thread has Python's lock (GIL), and the MPI thread waits for that",
 };
 
 const char *explain_cause(struct arena *arena, const struct cause *cause)
