@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { FROM_FUNCTION = 0x80000000u }; /* a key's `from` is no site but a function of MPI */
-enum { OF_SLEEPS = 0x40000000u };     /* a key's `bucket` is no length of stretches but a kind of sleeps */
+enum { FROM_FUNCTION = 0x80000000u };         /* a key's `from` is no site but a function of MPI */
+enum { SLICED_NS = SLICES * CLOCK_NOISE_NS }; /* in shorter stretches it is not known which slice a sample hit */
+enum { OF_SLEEPS = 0x40000000u };             /* a key's `bucket` is no length of stretches but a kind of sleeps */
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, SITE_ANY = UINT32_MAX, AS_SAMPLED = -1 };
 enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
@@ -70,7 +71,7 @@ static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct 
     sparse_add_all(&pool->beside, &stretch->beside, 1);
     sparse_add_all(&pool->calling, &stretch->calling, 1);
     uint64_t on_ns = stretch_on_until(stretch, stretch->end_ns);
-    for (size_t i = 0; i < stretch->sightings.n; i++) {
+    for (size_t i = 0; i < stretch->sightings.n && on_ns >= SLICED_NS; i++) {
         const struct sighting *at = &stretch->sightings.at[i];
         slices_add(&pool->slices, (double)at->after_ns / (double)(on_ns + 1), at->step, at->weight_ns);
     }

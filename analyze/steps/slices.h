@@ -9,7 +9,8 @@
  * loop after another, each loop's part is then known to some slices, and of one that runs all by turns not much worse
  * than before.
  *
- * Time is that on a CPU.
+ * Time is that on a CPU. In a stretch that is hardly longer than the clock of samples errs nobody knows which slice a
+ * sample hit; such stretches stay as they are.
  */
 #pragma once
 #include "wrap/base/sparse.h"
