@@ -401,6 +401,18 @@ void sites_note_host(struct sites *sites, uint32_t id, uint32_t frame)
     host->routine = host->routine ? host->routine : routine;
 }
 
+/* Code made at run time has no frame information: by chance its callers are known, or not. */
+static bool is_by_chance(const struct sites *sites, uint32_t from, uint32_t caller)
+{
+    trace_walk (sites->trace, at, from) {
+        if (at == caller)
+            break;
+        if (sites->trace->frames[at].module == TRACE_NONE)
+            return true;
+    }
+    return false;
+}
+
 static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
 {
     struct found_place inner = frames_find_loop(sites, frame);
@@ -410,8 +422,10 @@ static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
         return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
     }
     sites_note_host(sites, inner.place, inner.frame);
-    struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
-    return steps_put_entered(sites->steps, inner.place, caller.is_loop ? caller.place : TRACE_NONE,
+    uint32_t outwards = sites->trace->frames[inner.frame].parent;
+    struct found_place caller = frames_find_loop(sites, outwards);
+    bool has_caller = caller.is_loop && !is_by_chance(sites, outwards, caller.frame);
+    return steps_put_entered(sites->steps, inner.place, has_caller ? caller.place : TRACE_NONE,
                              sample_entry(sites, inner.frame));
 }
 
