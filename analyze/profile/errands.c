@@ -109,9 +109,9 @@ static enum errand errand_of_cause(const struct errands *errands, const struct a
 void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
 {
     struct arena arena = {0};
-    struct errands errands = {.sites = sites, .locked_ns = arena_array(&arena, double, sites->trace->n_ranks + 1)};
     if (!sites->code || !code_has_scripts(sites->code))
         return;
+    struct errands errands = {.sites = sites, .locked_ns = arena_array(&arena, double, sites->trace->n_ranks + 1)};
     for (size_t i = 0; i < survey->entries.n; i++)
         take_entry(&errands, &survey->entries.at[i]);
     errands_pack(&errands);
