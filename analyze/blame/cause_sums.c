@@ -696,16 +696,8 @@ static void cause_add_parts(struct writer *writer, struct cause *cause)
     vec_release(&parts);
 }
 
-static void cause_write(struct writer *writer, struct cause *cause)
+static void sums_pack(struct cause_sums *sums)
 {
-    struct cause_sums *sums = writer->sums;
-    struct analysis *analysis = writer->causes->input->analysis;
-    *cause = (struct cause){
-        .found_as = writer->number,
-        .step = writer->causes->rollup.nodes.at[writer->causes->rollup.causes.at[writer->number].node].code,
-        .waiting_ns = sums->waiting.ns,
-        .direct_ns = sums->waiting.direct_ns};
-    cause->share = analysis->waiting_ns > 0 ? sums->waiting.ns / analysis->waiting_ns : 0;
     sparse_pack(&sums->waiting.ranks);
     sparse_pack(&sums->waiting.by_site);
     sparse_pack(&sums->times);
@@ -717,6 +709,19 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&sums->entered);
     sparse_pack(&sums->busy);
     sparse_pack(&sums->by_code);
+}
+
+static void cause_write(struct writer *writer, struct cause *cause)
+{
+    struct cause_sums *sums = writer->sums;
+    struct analysis *analysis = writer->causes->input->analysis;
+    *cause = (struct cause){
+        .found_as = writer->number,
+        .step = writer->causes->rollup.nodes.at[writer->causes->rollup.causes.at[writer->number].node].code,
+        .waiting_ns = sums->waiting.ns,
+        .direct_ns = sums->waiting.direct_ns};
+    cause->share = analysis->waiting_ns > 0 ? sums->waiting.ns / analysis->waiting_ns : 0;
+    sums_pack(sums);
     bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
     writer->has_executions = is_place && has_all_executions(writer);
     cause->is_elsewhere = is_place && !writer->has_executions;

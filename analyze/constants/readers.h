@@ -15,7 +15,7 @@ static const double MOST_SHARE = 0.9, NEARLY_ALL_SHARE = 0.95;
 static const double NOTABLY_LONGER = 1.05, TIMES_ALIKE = 1.1;
 /* Executions that are a thousandth of the others' are none to speak of. A factor above it says nothing. */
 enum { FACTOR_KNOWN = 1000 };
-/* Ratios of costs are taken to be that good where nothing tells how good they are; of better ones no error is told. */
+/* Ratios of costs are taken to be that good where nothing tells how good they are; of better ones no error is given. */
 static const double USUAL_DOUBT = 0.15;
 /* A list names kinds from this part of a cause's waiting on, and ranks that wait from this part of the longest on. */
 static const double WORTH_NAMING = 0.1;

@@ -517,9 +517,8 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_IMPORT_BEFORE] =
         "modules are imported once in a run: import them on all ranks at the same time, before the first exchange; "
         "where reading their files takes long, from a disk of the node",
-    [ADVICE_SEND_BUFFERS] = "methods of mpi4py in lower case (send, bcast, gather) pickle objects: send arrays as "
-                            "buffers, by those in upper "
-                            "case (comm.Send, Bcast, Gather), or fewer and smaller objects",
+    [ADVICE_SEND_BUFFERS] = "mpi4py's lower-case methods (send, bcast, gather) pickle objects: send arrays as buffers "
+                            "with comm.Send, Bcast, Gather, or send fewer and smaller objects",
     [ADVICE_COLLECT_LESS] =
         "the collector goes through all objects that live: call gc.freeze() once they are made, raise "
         "gc.set_threshold(), or keep numbers in arrays instead of objects",

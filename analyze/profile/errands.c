@@ -5,17 +5,20 @@
 #include "wrap/base/sparse.h"
 #include <math.h>
 
-/* By place and rank: time of samples, on a CPU or asleep, all and that of each errand; `n`: those on a CPU.
- * `locked_ns`, by rank: threads that call MPI waited for the lock. */
+/* Amounts of a place on a rank: samples on a CPU; time of all, on a CPU or asleep; of it that of workers, and of each
+ * errand. */
+enum { SAMPLES, ALL_NS, WORKERS_NS, ERRAND_NS, N_SUMS = ERRAND_NS + ERRAND_N };
+
+/* By place and rank. `locked_ns`, by rank: threads that call MPI waited for the lock. */
 struct errands {
     struct sites *sites;
-    struct sparse n, all, of_errand[ERRAND_N], of_workers;
+    struct sparse sums[N_SUMS];
     double *locked_ns;
 };
 
 /* Of the places of one cause, on one rank. */
 struct errand_sums {
-    double n, all_ns, workers_ns, errand_ns[ERRAND_N];
+    double of[N_SUMS];
 };
 
 static void take_entry(struct errands *errands, const struct survey_entry *entry)
@@ -31,29 +34,11 @@ static void take_entry(struct errands *errands, const struct survey_entry *entry
         errands->locked_ns[entry->rank] += (double)entry->blocked_ns;
     uint64_t at = key_pair(key->id, entry->rank);
     double ns = (double)(entry->sampled_ns + entry->blocked_ns);
-    sparse_add(&errands->n, at, (double)entry->n_samples);
-    sparse_add(&errands->all, at, ns);
-    sparse_add(&errands->of_errand[errand], at, ns);
+    sparse_add(&errands->sums[SAMPLES], at, (double)entry->n_samples);
+    sparse_add(&errands->sums[ALL_NS], at, ns);
+    sparse_add(&errands->sums[ERRAND_NS + errand], at, ns);
     if (entry->is_workers)
-        sparse_add(&errands->of_workers, at, ns);
-}
-
-static void errands_pack(struct errands *errands)
-{
-    sparse_pack(&errands->n);
-    sparse_pack(&errands->all);
-    sparse_pack(&errands->of_workers);
-    for (int i = 0; i < ERRAND_N; i++)
-        sparse_pack(&errands->of_errand[i]);
-}
-
-static void errands_release(struct errands *errands)
-{
-    sparse_release(&errands->n);
-    sparse_release(&errands->all);
-    sparse_release(&errands->of_workers);
-    for (int i = 0; i < ERRAND_N; i++)
-        sparse_release(&errands->of_errand[i]);
+        sparse_add(&errands->sums[WORKERS_NS], at, ns);
 }
 
 static void add_place(const struct errands *errands, uint32_t place, uint32_t rank, struct map *known,
@@ -65,11 +50,8 @@ static void add_place(const struct errands *errands, uint32_t place, uint32_t ra
         map_put(known, place, &is_new);
     if (!is_new)
         return;
-    sums->n += sparse_get(&errands->n, at);
-    sums->all_ns += sparse_get(&errands->all, at);
-    sums->workers_ns += sparse_get(&errands->of_workers, at);
-    for (int i = 0; i < ERRAND_N; i++)
-        sums->errand_ns[i] += sparse_get(&errands->of_errand[i], at);
+    for (int i = 0; i < N_SUMS; i++)
+        sums->of[i] += sparse_get(&errands->sums[i], at);
 }
 
 /* Of what names it and of all that is inside, on the rank most to blame. */
@@ -98,11 +80,13 @@ static enum errand errand_of_cause(const struct errands *errands, const struct a
         return ERRAND_NONE;
     struct errand_sums sums = sums_of_cause(errands, analysis, cause);
     double time_ns = cause->ranks[0].time_ns;
-    for (int i = ERRAND_NONE + 1; i < ERRAND_N && sums.n >= LIBRARY_SAMPLES; i++)
-        if (sums.errand_ns[i] > fmax(sums.all_ns, time_ns) / 2)
+    if (sums.of[SAMPLES] < LIBRARY_SAMPLES)
+        return ERRAND_NONE;
+    for (int i = ERRAND_NONE + 1; i < ERRAND_N; i++)
+        if (sums.of[ERRAND_NS + i] > fmax(sums.of[ALL_NS], time_ns) / 2)
             return (enum errand)i;
-    bool is_locked = sums.n >= LIBRARY_SAMPLES && sums.workers_ns > sums.all_ns / 2 &&
-                     errands->locked_ns[cause->ranks[0].rank] > time_ns / 2;
+    bool is_locked =
+        sums.of[WORKERS_NS] > sums.of[ALL_NS] / 2 && errands->locked_ns[cause->ranks[0].rank] > time_ns / 2;
     return is_locked ? ERRAND_INTERPRETER_LOCK : ERRAND_NONE;
 }
 
@@ -114,12 +98,14 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
     struct errands errands = {.sites = sites, .locked_ns = arena_array(&arena, double, sites->trace->n_ranks + 1)};
     for (size_t i = 0; i < survey->entries.n; i++)
         take_entry(&errands, &survey->entries.at[i]);
-    errands_pack(&errands);
+    for (int i = 0; i < N_SUMS; i++)
+        sparse_pack(&errands.sums[i]);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         cause->errand = errand_of_cause(&errands, analysis, cause);
         cause->library = cause->errand ? NULL : cause->library;
     }
-    errands_release(&errands);
+    for (int i = 0; i < N_SUMS; i++)
+        sparse_release(&errands.sums[i]);
     arena_release(&arena);
 }

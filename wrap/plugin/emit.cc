@@ -196,15 +196,22 @@ void emit_counters(const routine &r)
     fprintf(asm_out_file, "\t.balign 8\n.LWWc%u:\n\t.zero %u\n", r.id, 8 * r.n_counters);
 }
 
+/* A section that the linker keeps or drops with the function. */
+void begin_section(const routine &r, const char *name, const char *flags)
+{
+    if (r.group.empty())
+        fprintf(asm_out_file, "\t.section %s,\"%so\",@progbits,.L%u,unique,%u\n", name, flags, r.entry_label, r.id);
+    else
+        fprintf(asm_out_file, "\t.section %s,\"%sG\",@progbits,%s,comdat\n", name, flags, r.group.c_str());
+    fprintf(asm_out_file, "\t.balign 8\n");
+}
+
 /* The linker puts in where the counters are. */
 void emit_offset(const routine &r)
 {
     char name[32];
-    if (r.group.empty())
-        fprintf(asm_out_file, "\t.section " POINTS_OFFSETS ",\"ao\",@progbits,.L%u,unique,%u\n", r.entry_label, r.id);
-    else
-        fprintf(asm_out_file, "\t.section " POINTS_OFFSETS ",\"aG\",@progbits,%s,comdat\n", r.group.c_str());
-    fprintf(asm_out_file, "\t.balign 8\n.LWWo%u:\n\t", r.id);
+    begin_section(r, POINTS_OFFSETS, "a");
+    fprintf(asm_out_file, ".LWWo%u:\n\t", r.id);
     snprintf(name, sizeof name, "*.LWWc%u", r.id);
     targetm.asm_out.output_dwarf_dtprel(asm_out_file, 8, gen_rtx_SYMBOL_REF(Pmode, ggc_strdup(name)));
     fputc('\n', asm_out_file);
@@ -212,11 +219,8 @@ void emit_offset(const routine &r)
 
 void begin_record(const routine &r)
 {
-    if (r.group.empty())
-        fprintf(asm_out_file, "\t.section " POINTS_SECTION ",\"o\",@progbits,.L%u,unique,%u\n", r.entry_label, r.id);
-    else
-        fprintf(asm_out_file, "\t.section " POINTS_SECTION ",\"G\",@progbits,%s,comdat\n", r.group.c_str());
-    fprintf(asm_out_file, "\t.balign 8\n.LWWr%u:\n", r.id);
+    begin_section(r, POINTS_SECTION, "");
+    fprintf(asm_out_file, ".LWWr%u:\n", r.id);
 }
 
 /* A reference to a string, whose text follows in the mergeable section. */
