@@ -5,7 +5,7 @@ A broadcast of objects: one rank pickles, then the other takes them out, in C co
 
  * ranks: 2
  * expect: loop=broadcast routine=main rank=any share=0.85 call=MPI_Bcast|MPI_Bcast_c|MPI_Barrier site_in=main kind=more-time
- *         says="most of it turns objects into messages" next="upper case" next_not="on how much data"
+ *         says="most of it turns objects into messages" next="comm.Send" next_not="on how much data"
 """
 import numpy as np
 from mpi4py import MPI
