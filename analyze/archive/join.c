@@ -204,8 +204,8 @@ static void note_late_init(struct join *join)
         return;
     *vec_push(&join->notes) = arena_printf(
         &join->arena,
-        "Rank %u came to MPI_Init last, when the others had been there for %.3g %s on average. What ranks do before "
-        "MPI_Init is not recorded, and no figure here has that time.",
+        "Rank %u came to MPI_Init last, when the others had been there for %.3g %s on average. The figures begin with "
+        "MPI_Init and leave that time out.",
         last, early_ns < 1e9 ? early_ns / 1e6 : early_ns / 1e9, early_ns < 1e9 ? "ms" : "s");
 }
 

@@ -77,12 +77,25 @@ static void answer_set_figures(const struct analysis *analysis, struct answer *a
     answer->elsewhere_share = 2 * answer->elsewhere_share > 1 ? answer->elsewhere_share : 0;
 }
 
+/* In a ring, or for longer in all than waits took that ended. */
+static bool is_hang(const struct analysis *analysis)
+{
+    double endless_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++) {
+        const struct open_wait *wait = &analysis->open_waits[i];
+        endless_ns += wait->dur_ns > wait->longest_ns ? (double)wait->dur_ns : 0;
+    }
+    return analysis->n_deadlock || endless_ns > analysis->waiting_ns;
+}
+
 void answer_find(struct analysis *analysis)
 {
     struct answer *answer = &analysis->answer;
     double all_ns = analysis->efficiency.all_ns, program_ns = analysis->waiting_ns - analysis->machine.waiting_ns;
     *answer = (struct answer){.kind = ANSWER_NO_WAIT};
-    if (analysis->trace->n_ranks == 1)
+    if (is_hang(analysis))
+        answer->kind = ANSWER_HANG;
+    else if (analysis->trace->n_ranks == 1)
         answer->kind = ANSWER_ALONE;
     if (answer->kind == ANSWER_ALONE || !(analysis->waiting_ns > 0))
         return;
@@ -90,6 +103,8 @@ void answer_find(struct analysis *analysis)
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
     answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
+    if (answer->kind == ANSWER_HANG)
+        return;
     answer->kind =
         analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1 ? ANSWER_TRANSFERS : ANSWER_FINE;
     if (!analysis->n_causes || is_fine(analysis, program_ns))

@@ -86,8 +86,8 @@ static const struct option_row rows[] = {
      "only the part of the run from that time after its start, in seconds or with a unit (20, 20s, 500ms, 2m)"},
     {"until", OPT_UNTIL, "TIME", "until that time after its start"},
     {"threshold", OPT_THRESHOLD, "D",
-     "instances of a wait up to D apart are of one class: 0.25, more for fewer classes, at most 2 (--cause shows "
-     "distances)"},
+     "instances of a wait up to D apart are of one class: 0.25, more for fewer classes, at most 2 (--cause --all "
+     "shows distances)"},
     {"all", OPT_ALL, NULL, "everything, however long it gets; else a view has at most two screens, and json 1 MB"},
     {"all-steps", OPT_ALL_STEPS, NULL,
      "with --cause or --site: also steps that both sides share or that matter little"},

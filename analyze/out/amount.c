@@ -84,6 +84,13 @@ struct amount amount_gain(double ns)
     return amount_scaled(-ns, 2);
 }
 
+const char *amount_gains(struct arena *arena, double least_ns, double most_ns)
+{
+    struct amount least = amount_gain(least_ns), most = amount_gain(most_ns);
+    return strcmp(least.text, most.text) ? arena_printf(arena, "%s to %s", least.text, most.text)
+                                         : arena_strdup(arena, most.text);
+}
+
 struct amount amount_bytes(double bytes)
 {
     static const char *const names[] = {"bytes", "kB", "MB", "GB", "TB"};

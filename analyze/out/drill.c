@@ -267,8 +267,7 @@ static const char *gone_off(struct drill *drill, const struct cause *cause)
 {
     if (cause->if_gone_off_ns < NEGLIGIBLE_SHARE * cause->if_gone_ns)
         return "";
-    return arena_printf(&drill->arena, ": %s of that ready to run but without a CPU",
-                        amount_duration(cause->if_gone_off_ns).text);
+    return arena_printf(&drill->arena, ", %s of that without a CPU", amount_duration(cause->if_gone_off_ns).text);
 }
 
 void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
@@ -286,12 +285,12 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
     page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
                cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
-               amount_gain(cause->gain_ns).text);
+               amount_gains(&drill.arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns));
     if (cause->if_gone_ns < 1)
-        page_piece(&drill.page, DRILL_INDENT, "saves nothing, even if it took no time");
+        page_piece(&drill.page, DRILL_INDENT, "if it took no time: nothing");
     else
-        page_piece(&drill.page, DRILL_INDENT, "saves at most %s, if it took no time%s",
-                   amount_duration(cause->if_gone_ns).text, gone_off(&drill, cause));
+        page_piece(&drill.page, DRILL_INDENT, "if it took no time: at most %s%s",
+                   amount_change(-cause->if_gone_ns).text, gone_off(&drill, cause));
     if (cause->last_rank != TRACE_NONE && cause->remedy == REMEDY_SHARE)
         page_piece(&drill.page, DRILL_INDENT, "rank %u then becomes the slowest", cause->last_rank);
     page_end(&drill.page);

@@ -112,7 +112,8 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
             arena_printf(&drill->arena, "%u minor %s hidden (--all-steps)", n_left, n_left == 1 ? "step" : "steps"));
 }
 
-static void drill_class(struct drill *drill, const struct wait_class *class)
+/* `of_cause`: it is shown for one cause, which may have a part of its waiting only. */
+static void drill_class(struct drill *drill, const struct wait_class *class, bool of_cause)
 {
     const struct trace *trace = drill->analysis->trace;
     const struct when *when = &class->when;
@@ -122,18 +123,21 @@ static void drill_class(struct drill *drill, const struct wait_class *class)
     page_put(&drill->page, "class %u:", class->number);
     page_put(&drill->page, " %s %s", amount_count(class->n_instances).text,
              class->n_instances == 1 ? "call" : "calls alike");
-    page_piece(&drill->page, DRILL_DEEP, "%s waiting", amount_duration(class->waiting_ns).text);
-    page_piece(&drill->page, DRILL_DEEP, "first %s after the start of the run", amount_duration(first_ns).text);
+    page_piece(&drill->page, DRILL_DEEP, "%s waiting%s", amount_duration(class->waiting_ns).text,
+               of_cause ? " for all causes" : "");
+    if (class->n_instances == 1)
+        page_piece(&drill->page, DRILL_DEEP, "at %s of the run", amount_duration(first_ns).text);
     if (class->n_instances > 1) {
-        page_piece(&drill->page, DRILL_DEEP, "last %s", amount_duration(last_ns).text);
-        page_piece(&drill->page, DRILL_DEEP, "%s waiting each time +- %s (%s to %s)",
+        page_piece(&drill->page, DRILL_DEEP, "from %s to %s of the run",
+                   arena_strdup(&drill->arena, amount_duration(first_ns).text), amount_duration(last_ns).text);
+        page_piece(&drill->page, DRILL_DEEP, "%s each time +- %s (%s to %s)",
                    amount_duration(class->waiting_ns / (double)class->n_instances).text,
                    amount_duration(when->deviation_ns).text, amount_duration(when->smallest_ns).text,
                    amount_duration(when->largest_ns).text);
     }
     if (when->every)
         page_piece(&drill->page, DRILL_DEEP, "at one call in %u, regularly", when->every);
-    if (class->nearest)
+    if (class->nearest && drill->options->all)
         page_piece(&drill->page, DRILL_DEEP, "differs from class %u (distance %.2f, limit %.2f)", class->nearest,
                    class->distance, class->distance_allowed);
     page_end(&drill->page);
@@ -156,7 +160,7 @@ void drill_classes(struct drill *drill, const struct wait_site *site, const stru
     const uint32_t *order = order_falling(&drill->arena, sizes, n);
     uint32_t n_shown = drill_n_shown(drill, n, at ? CLASSES_SHOWN : 2 * CLASSES_SHOWN);
     for (uint32_t i = 0; i < n_shown; i++)
-        drill_class(drill, classes[order[i]]);
+        drill_class(drill, classes[order[i]], at != NULL);
     drill_say_more(drill, DRILL_HANG, n - n_shown, "class", "classes");
 }
 
@@ -182,10 +186,10 @@ void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
                        arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s%s",
                                     amount_count(exchange->messages.n).text, sizes(&drill->arena, &exchange->messages),
                                     distances, exchange->n_others ? " and others" : ""));
-    if (exchange->collectives.n)
+    if (exchange->collectives.n && exchange->collectives.most)
         page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
-                       arena_printf(&drill->arena, "among %u ranks; each sends %s to all of them together",
-                                    exchange->n_members, sizes(&drill->arena, &exchange->collectives)));
+                       arena_printf(&drill->arena, "among %u ranks; each sends %s in all", exchange->n_members,
+                                    sizes(&drill->arena, &exchange->collectives)));
 }
 
 /* One site. */

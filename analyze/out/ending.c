@@ -347,6 +347,14 @@ static struct sentences ending_finish(struct ending *ending)
     return sentences;
 }
 
+enum { TURNS = 3 };
+
+/* Ranks that wait for others that hang are smaller news, and those smaller still that waited no longer than usual. */
+static int ending_turn(const struct ending *ending, const struct open_wait *wait)
+{
+    return is_usual(wait) ? 2 : is_told_as_chain(ending, wait) ? 1 : 0;
+}
+
 struct sentences ending_hang(const struct label_book *book)
 {
     struct ending ending = {.book = book};
@@ -363,9 +371,9 @@ struct sentences ending_hang(const struct label_book *book)
         ending_say(&ending, arena_printf(book->arena, "%s.", text));
     bool *is_said = arena_array(book->arena, bool, n);
     ending_find_links(&ending);
-    for (int is_chain = 0; is_chain <= 1; is_chain++) /* who waits for others that hang is the smaller news */
+    for (int turn = 0; turn < TURNS; turn++)
         for (uint32_t i = 0; i < n; i++)
-            if (!is_said[i] && is_told_as_chain(&ending, &analysis->open_waits[i]) == is_chain)
+            if (!is_said[i] && ending_turn(&ending, &analysis->open_waits[i]) == turn)
                 ending_say_open_wait(&ending, i, is_said);
     return ending_finish(&ending);
 }

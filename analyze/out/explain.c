@@ -210,7 +210,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others)
 {
     const char *text = explain_reason(arena, &cause->reason, late, others);
-    const char *what = cause->kind == KIND_BLOCKED    ? "; its time is mostly asleep or in the kernel"
+    const char *what = cause->kind == KIND_BLOCKED    ? "; mostly asleep or in the kernel"
                        : cause->kind == KIND_TRANSFER ? ", moving data"
                                                       : "";
     if (cause->reason.lacks_cpu)
@@ -336,8 +336,8 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     case PARTING_BRANCH:
         return arena_printf(arena, "%s goes %s %s, on %s %s", where ? where : routine,
                             parting->line_to && parting->line_to != parting->line_first
-                                ? arena_printf(arena, "on at line %u", parting->line_to)
-                                : "one of its ways",
+                                ? arena_printf(arena, "on at line %u:", parting->line_to)
+                                : "one of its ways:",
                             how_often_each(arena, parting), others, how_often(arena, parting->others));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", routine, times);
@@ -499,9 +499,8 @@ static const char *const fixed_advice[ADVICE_N] = {
         "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
         "times as much); `perf stat` on a late and another rank tells more",
     [ADVICE_SYSTEM_CALLS] =
-        "`whywait report --routines --causing` names the routines in which it sleeps, reads, writes, or waits for a "
-        "lock or thread; `strace -c -w -f` on a late rank counts system calls, and few of them mean page faults: use "
-        "memory again that has been touched before",
+        "`whywait report --routines --causing` names the routine that sleeps, reads, writes or waits for a lock; few "
+        "calls in `strace -c -w -f` mean page faults: use touched memory again",
     [ADVICE_MACHINE] = "see the machine's row below",
     [ADVICE_WRITER] =
         "see which rank writes to this memory, and what it does before: nothing here is to be made faster",

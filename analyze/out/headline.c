@@ -75,11 +75,21 @@ static const char *headline_fine(struct arena *arena, const struct analysis *ana
                         amount_share(answer->machine_share).text, whom);
 }
 
+/* The first of the sentences on waits that never ended. */
+static const char *headline_hang(const struct label_book *book)
+{
+    char *text = arena_strdup(book->arena, ending_hang(book).at[0]);
+    *text = (char)toupper((unsigned char)*text);
+    return text;
+}
+
 const char *headline(const struct label_book *book)
 {
     switch (book->analysis->answer.kind) {
     case ANSWER_ALONE:
         return "One rank only was recorded: nobody to wait for.";
+    case ANSWER_HANG:
+        return headline_hang(book);
     case ANSWER_NO_WAIT:
         return "No rank waits for another.";
     case ANSWER_TRANSFERS:

@@ -130,7 +130,7 @@ static const char *state_prefix(enum step_state state)
 {
     switch (state) {
     case STEP_DESCHEDULED:
-        return "off the CPU in ";
+        return "without a CPU in ";
     case STEP_BLOCKED:
         return "blocked in ";
     case STEP_TRANSFER:

@@ -207,13 +207,10 @@ static const char *report_call(struct report *report, uint32_t number)
     return text;
 }
 
-/* "-120 ms"; "-40 to -120 ms" where part of it was lost for want of a CPU, and would not be gained with CPUs enough. */
+/* What can be gained without more CPUs, and with enough of them. */
 static const char *gain_text(struct arena *arena, const struct cause *cause)
 {
-    const char *most = arena_strdup(arena, amount_gain(cause->gain_ns).text);
-    if (cause->gain_least_ns >= cause->gain_ns)
-        return most;
-    return arena_printf(arena, "%s to %s", amount_gain(cause->gain_least_ns).text, most);
+    return amount_gains(arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns);
 }
 
 /* The same as a part of the run. */
@@ -222,10 +219,10 @@ static const char *gain_share(struct report *report, const struct cause *cause)
     double wall_ns = report->analysis->efficiency.wall_ns;
     if (cause->gain_ns < 1 || wall_ns <= 0)
         return "";
-    const char *most = arena_strdup(&report->arena, amount_share(cause->gain_ns / wall_ns).text);
-    return cause->gain_least_ns >= cause->gain_ns
-               ? most
-               : arena_printf(&report->arena, "%s to %s", amount_share(cause->gain_least_ns / wall_ns).text, most);
+    struct amount most = amount_share(cause->gain_ns / wall_ns);
+    struct amount least = amount_share(fmin(cause->gain_least_ns, cause->gain_ns) / wall_ns);
+    return strcmp(least.text, most.text) ? arena_printf(&report->arena, "%s to %s", least.text, most.text)
+                                         : arena_strdup(&report->arena, most.text);
 }
 
 /* Below its row. */
@@ -437,12 +434,23 @@ static void report_machine(struct report *report)
     page_style(&report->page, STYLE_PLAIN);
 }
 
-/* Where no rank is late rows are there on request. */
+/* Where no rank is late rows are there on request. Beside waits without end those that ended may be next to nothing. */
+static bool has_rows(const struct analysis *analysis, bool all)
+{
+    bool hangs = analysis->answer.kind == ANSWER_HANG;
+    return analysis->n_causes && (all || answer_cause(analysis) ||
+                                  (hangs && analysis->waiting_ns >= NEGLIGIBLE_SHARE * analysis->efficiency.all_ns));
+}
+
 static void report_causes(struct report *report, const struct report_options *options)
 {
-    const struct analysis *analysis = report->analysis;
-    if (!answer_cause(analysis) && !(options->all && analysis->n_causes))
+    const struct answer *answer = &report->analysis->answer;
+    bool has_much = answer->kind == ANSWER_FINE && answer->machine_share >= NOTABLY_LONGER - 1;
+    if (!has_rows(report->analysis, options->all)) {
+        if (has_much)
+            report_machine(report);
         return;
+    }
     page_end(&report->page);
     choose_rows(report, options);
     report_list(report);
@@ -523,8 +531,9 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
         page_end(&report.page);
     }
     report_efficiency(&report);
-    /* Whoever starts the tool on a run that hung wants to know this before anything else. */
     struct sentences hang = ending_hang(&report.book);
+    if (analysis->answer.kind == ANSWER_HANG) /* the first line has the first of them */
+        hang = (struct sentences){hang.at + 1, hang.n - 1};
     report_sentences(&report, "", &hang);
     report_causes(&report, options);
     report_transfers(&report);

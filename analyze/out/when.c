@@ -40,10 +40,10 @@ const char *when_sentence(struct arena *arena, const struct cause *cause)
 {
     const struct acting *acts = &cause->acts;
     if (acts->kind == ACTS_IN_A_STALL)
-        return arena_printf(arena, "a single stall of %s, %s after the start", duration(arena, cause->stall_ns),
+        return arena_printf(arena, "once, for %s, %s after the start", duration(arena, cause->stall_ns),
                             duration(arena, acts->from_ns));
     if (acts->kind == ACTS_AT_ONCE)
-        return arena_printf(arena, "all at once, about %s after the start", duration(arena, acts->from_ns));
+        return arena_printf(arena, "close together, about %s after the start", duration(arena, acts->from_ns));
     const char *times =
         cause->every > 1 ? arena_printf(arena, "every %u%s time", cause->every, ordinal(cause->every)) : NULL;
     const char *parts[] = {times, span_words(arena, acts), trend_words(arena, acts)}, *text = NULL;

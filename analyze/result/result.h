@@ -316,6 +316,7 @@ struct answer {
         ANSWER_FINE,      /* what the program makes ranks wait for is little, and at random */
         ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
         ANSWER_PARTITION, /* ... or by more of the data */
+        ANSWER_HANG,      /* ranks wait without end, in a ring or for longer than for all causes */
     } kind;
     uint32_t number;        /* of the cause or the partition */
     double waiting_ns;      /* that these ranks make by it, with what they had no CPU in it where is_lacking */

@@ -376,7 +376,7 @@ class Judge:
         self.verdict.that("when", not row["throughout"] or all(quarters), name, "is said to act all through, but acts in quarters", quarters)
         every = self.planted(cause)["every"]
         self.verdict.that("when", row["every"] in (0, 1, every), name, "is said to act every", row["every"], "th time, but", every, "is true")
-        self.verdict.that("when", not re.search("growing|shrinking|all at once|stall", row["when"] or "") or len(acts) < 3, name, "is said to act", row["when"])
+        self.verdict.that("when", not re.search("growing|shrinking|close together|once, for", row["when"] or "") or len(acts) < 3, name, "is said to act", row["when"])
 
     def top(self):
         places = [place for cause in self.truth["causes"] for place in cause["places"]]

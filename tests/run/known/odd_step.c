@@ -5,7 +5,7 @@
  * too.
  *
  * ranks: 2
- * expect: loop=relax rank=1 share=0.8 call=MPI_Allreduce when="a single stall of"
+ * expect: loop=relax rank=1 share=0.8 call=MPI_Allreduce when="once, for"
  *         says_not="next to nothing" counted_kind=more-work
  */
 #include "known.h"

@@ -4,7 +4,7 @@
  * library; the line of the call is named, not all of main, which calls other things as well.
  *
  * ranks: 2
- * expect: loop=sorting rank=1 share=0.5 call=MPI_Barrier waiters=0 instances=1 when="a single stall of"
+ * expect: loop=sorting rank=1 share=0.5 call=MPI_Barrier waiters=0 instances=1 when="once, for"
  *         counted_kind=more-work
  */
 #include "known.h"

@@ -5,7 +5,7 @@
  *
  * ranks: 3
  * expect: loop=checkpoint rank=1 share=0.9 call=MPI_Sendrecv kind=blocked
- *         when="a single stall of"
+ *         when="once, for"
  */
 #include "known.h"
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * ten reductions; what little is waited in the others has nothing to do with it.
  *
  * ranks: 2
- * expect: loop=build rank=0 share=0.9 call=MPI_Allreduce waiters=1 instances=1 when="a single stall of"
+ * expect: loop=build rank=0 share=0.9 call=MPI_Allreduce waiters=1 instances=1 when="once, for"
  *         counted_kind=more-work
  */
 #include "known.h"

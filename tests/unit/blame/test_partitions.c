@@ -285,6 +285,24 @@ static void one_rank_and_no_waiting_are_answers(void **state)
     assert_int_equal(run->analysis.answer.kind, ANSWER_ALONE);
 }
 
+/* Ranks hang if they wait for longer than all waits took that ended, but not for no longer than one of these. */
+static void waits_without_end_are_an_answer(void **state)
+{
+    struct run *run = *state;
+    struct open_wait wait = {.rank = 1, .dur_ns = (uint64_t)(1000 * MS), .longest_ns = (uint64_t)(100 * MS)};
+    add(run, (const double[N]){1, 1, 1, 101}); /* 300 ms of waiting */
+    run->analysis.open_waits = &wait;
+    run->analysis.n_open_waits = 1;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_HANG);
+    wait.dur_ns = (uint64_t)(200 * MS);
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    wait.dur_ns = wait.longest_ns = (uint64_t)(1000 * MS);
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+}
+
 /* On a busy machine the late rank is kept waiting for a CPU too: that is told with it, and what is the machine's else.
  */
 static void what_the_machine_did_to_the_late_rank_is_told_with_it(void **state)
@@ -353,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_trace_tells_the_partition_and_what_is_beside_it),
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
+        cmocka_unit_test_setup_teardown(waits_without_end_are_an_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_the_machine_did_to_the_late_rank_is_told_with_it, run_make, run_free),
     };

@@ -406,7 +406,7 @@ static void advice_fits_what_is_explained(void **state)
     cause.is_spinning = true;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which rank writes to this memory"));
     cause.kind = KIND_BLOCKED;
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock or thread"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "memory access"));
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "denormals"));
@@ -462,7 +462,7 @@ static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
     cause.if_balanced_ns = 4e8;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "divide this work differently"));
     cause.kind = KIND_BLOCKED; /* who sleeps cannot call MPI meanwhile */
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock or thread"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock"));
     cause.kind = KIND_MORE_WORK;
     at[0].waiting_ns = 4e8; /* most of it is waited for where all have to come */
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "divide this work differently"));
@@ -565,9 +565,9 @@ static void partings_are_told(void **state)
           .line_to = 9,
           .late = .9,
           .others = .1},
-         "a.c:8 goes on at line 9 90 % of the time, on rank 0 10 %"},
+         "a.c:8 goes on at line 9: 90 % of the time, on rank 0 10 %"},
         {{.kind = PARTING_BRANCH, .file = "a.c", .line_first = 8, .line_last = 8, .line_to = 8, .late = 1, .others = 0},
-         "a.c:8 goes one of its ways always, on rank 0 never"},
+         "a.c:8 goes one of its ways: always, on rank 0 never"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 41, .others = 11},
          "walk() calls itself 3.7 x as often for each call from outside"},
         {{.kind = PARTING_RECURSION,
@@ -651,7 +651,7 @@ static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
           .late_least = .6,
           .late_most = .9,
           .others = .1},
-         "a.c:8 goes on at line 9 60 % to 90 % of the time, on rank 0 10 %"},
+         "a.c:8 goes on at line 9: 60 % to 90 % of the time, on rank 0 10 %"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 30, .late_least = 22, .late_most = 44, .others = 11},
          "walk() calls itself 2.0 to 4.0 x as often for each call from outside"},
     };

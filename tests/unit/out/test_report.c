@@ -418,6 +418,19 @@ static void the_first_line_is_the_answer(void **state)
     f->analysis.transfers.n_places = 1;
     f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
     expect_first(f, "No rank is late: moving data takes 40 % of the time, most transfer in MPI_Barrier.\n");
+    f->open_waits[0] = (struct open_wait){
+        .rank = 0, .for_rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .longest_ns = 1};
+    f->open_waits[1] = (struct open_wait){.rank = 1,
+                                          .for_rank = 0,
+                                          .unlike_rank = TRACE_NONE,
+                                          .call = "MPI_Recv",
+                                          .since_ns = 1000000100,
+                                          .dur_ns = 8000000000};
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 2;
+    answer->kind = ANSWER_HANG; /* who waits no longer than usual stands below */
+    expect_first(f, "Rank 1 never came back from MPI_Recv: it waited for rank 0 from 1.00 s after the start.\n");
+    f->analysis.n_open_waits = 0;
     answer->kind = ANSWER_NO_WAIT;
     expect_first(f, "No rank waits for another.\n");
     answer->kind = ANSWER_ALONE;
@@ -646,7 +659,7 @@ static void parts_and_the_machine_have_their_rows(void **state)
     free(text);
     text = printed(f, &whole);
     expect_in(text, "2 places inside, most of it (67 %) transfer in ");
-    expect_in(text, "; all at once, about 984 ms after");
+    expect_in(text, "; close together, about 984 ms after");
     assert_true(strstr(text, "the machine: ranks were ready to run but had no CPU") > strstr(text, "waiting at"));
     expect_in(text, "rank 1 on n1 (2 ranks there); most of it (100 %) in loop");
     free(text);
@@ -783,12 +796,12 @@ static void drilling_shows_classes_and_steps(void **state)
     f->causes[0].if_gone_off_ns = 2.7e9;
     report_cause(out, &f->analysis, 0, &usual);
     fclose(out);
-    expect_in(text, "if divided evenly: -2.9 s (estimate)   saves at most 3.40 s, if it took no time\n");
-    expect_in(text, "saves at most 3.40 s, if it took no time: 2.70 s of that ready to run but without a CPU");
-    expect_in(text, "saves nothing, even if it took no time");
+    expect_in(text, "if divided evenly: nothing to -2.9 s (estimate)   if it took no time: at most -3.40 s\n");
+    expect_in(text, "if it took no time: at most -3.40 s, 2.70 s of that without a CPU");
+    expect_in(text, "if it took no time: nothing");
     expect_in(text, "rank 1 then becomes the slowest\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
-    expect_in(text, "class 2: 99 calls alike   6.00 s waiting   first 1.00 ms after the start of the run");
+    expect_in(text, "class 2: 99 calls alike   6.00 s waiting for all causes   from 1.00 ms to ");
     expect_in(text, "1 minor step hidden (--all-steps)");
     expect_in(text, "rank 0 waits 6.00 s");
     expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");

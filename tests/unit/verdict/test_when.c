@@ -170,7 +170,7 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, until_12), "only until 12.0 s");
     assert_string_equal(sentence(&arena, after_8), "only after 8.00 s");
     assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
-    assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
+    assert_string_equal(sentence(&arena, stall), "close together, about 5.50 s after the start");
     assert_string_equal(sentence(&arena, but_for_both_ends), "all through the run");
     assert_string_equal(sentence(&arena, growth), "growing from 25.0 us to 315 us of waiting each time");
     assert_string_equal(sentence(&arena, growth_and_a_stop), "growing from 25.0 us to 315 us of waiting each time");
@@ -252,7 +252,7 @@ static void a_stall_is_told_as_one(void **state)
         cause.when_ns[i] = 1e9;
         cause.when_n[i] = 0.05;
     }
-    assert_string_equal(in_words(&arena, &analysis, &cause), "a single stall of 20.0 s, 4.00 s after the start");
+    assert_string_equal(in_words(&arena, &analysis, &cause), "once, for 20.0 s, 4.00 s after the start");
     arena_release(&arena);
 }
 

@@ -543,7 +543,9 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     s->cpu_ns = cpu_ns;
     s->stack = sample_write(thread, &sample);
     if (s->is_rarer && s->stack)
-        say_note("a thread left the CPU thousands of times a second, so its figures are coarser (a sample in %d ms)",
+        say_note("figures are coarser here (a sample in %d ms), since a thread left the CPU thousands of times a "
+                 "second; nothing "
+                 "to do",
                  (int)(s->nominal_ns / 1000000));
     return true;
 }
