@@ -77,8 +77,10 @@ static json_t *encode_kinds(struct encoder *encoder)
     for (size_t i = 0; i < encoder->timeline->kinds.n; i++) {
         const struct timeline_kind *kind = &encoder->timeline->kinds.at[i];
         json_t *name = json_text(kind->step == TRACE_NONE ? NULL : label_step(&book, kind->step));
+        const char *routine = kind->step == TRACE_NONE ? NULL : encoder->analysis->steps[kind->step].routine;
         int cause = kind->cause == TRACE_NONE ? -1 : (int)kind->cause;
-        json_array_append_new(kinds, json_pack("[s, i, o]", states[kind->state], cause, name));
+        json_array_append_new(kinds, json_pack("[s, i, o, o]", states[kind->state], cause, name,
+                                               json_text(routine ? label_routine(&book, routine) : NULL)));
     }
     return kinds;
 }

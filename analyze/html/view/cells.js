@@ -15,6 +15,8 @@ const WORTH_A_COLOUR = 0.01;
 const slots = new Array(CAUSES_APART).fill(null);
 const causeInSlot = (slot) => shownRun().report.causes.findIndex((cause) => cause.name === slots[slot]);
 
+const causeByName = (run, name) => run.report.causes.find((cause) => cause.name === name);
+
 /** `cause`: an index into the causes of a run, the shown one unless another is named; -1 = none. */
 function paintOf(stateName, cause, run = shownRun()) {
   if (cause < 0 || stateName === "descheduled") return PAINT[stateName];
@@ -23,16 +25,34 @@ function paintOf(stateName, cause, run = shownRun()) {
   return found && found.share < WORTH_A_COLOUR ? PAINT[stateName] : PAINT.otherCause;
 }
 
-/** Gives the largest causes, and the chosen one, colours of their own; true when that changes what is painted. */
-function setSlots(runs, causes, chosen) {
-  const before = slots.join("\n");
+// Instead of causes, the routines in which the shown run computes for longest have the colours; null = causes have them.
+let routines = null;
+
+function largestRoutines({timeline: t}) {
+  const sums = new Map();
+  for (let i = 0; i < t.kind.length; i++) {
+    const {state: stateName, routine} = t.kinds[t.kind[i]];
+    if (stateName === "computing" && routine) sums.set(routine, (sums.get(routine) || 0) + t.ns[i]);
+  }
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, CAUSES_APART).map(([routine]) => routine);
+}
+
+function paintOfRoutine({state: stateName, routine}) {
+  const slot = stateName === "computing" ? routines.indexOf(routine) : -1;
+  return slot >= 0 ? PAINT.cause + slot : PAINT[stateName];
+}
+
+/** Gives the largest causes, and the chosen one, colours of their own, or routines; true when that changes what is painted. */
+function setSlots(runs, causes, chosen, byRoutine) {
+  const before = [slots, routines].join("\n");
+  routines = byRoutine ? largestRoutines(shownRun()) : null;
   for (let i = 0; i < CAUSES_APART; i++) slots[i] = causes[i] && causes[i].share >= WORTH_A_COLOUR ? causes[i].name : null;
   if (causes[chosen] && !slots.includes(causes[chosen].name)) slots[CAUSES_APART - 1] = causes[chosen].name;
-  const isNew = slots.join("\n") !== before;
+  const isNew = [slots, routines].join("\n") !== before;
   for (const run of runs) {
     const t = run.timeline;
     if (!isNew && t.paint) continue;
-    for (const kind of t.kinds) kind.paint = paintOf(kind.state, kind.cause, run);
+    for (const kind of t.kinds) kind.paint = routines ? paintOfRoutine(kind) : paintOf(kind.state, kind.cause, run);
     const paints = t.kinds.map((kind) => kind.paint);
     t.paint = new Uint8Array(t.kind.length);
     for (let i = 0; i < t.kind.length; i++) t.paint[i] = paints[t.kind[i]];
@@ -61,8 +81,8 @@ function readCells(head, bytesIn, durationNs) {
     return value;
   }
   const t = {rows, n, durationNs, resolutionNs: head.resolution_ns, begin: new Float64Array(n), end: new Float64Array(n),
-    part: new Uint32Array(n + 1), waitOf: new Int32Array(n).fill(-1), kinds: head.kinds.map(([stateName, cause, name]) =>
-      ({state: stateName, cause, name})), comms: head.comms || [], lit: null};
+    part: new Uint32Array(n + 1), waitOf: new Int32Array(n).fill(-1), kinds: head.kinds.map(([stateName, cause, name, routine]) =>
+      ({state: stateName, cause, name, routine})), comms: head.comms || [], lit: null};
   const kinds = [], lengths = [], waits = [];
   for (const row of rows) {
     let now = 0;

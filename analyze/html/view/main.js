@@ -21,6 +21,9 @@ function chooseCause(number, isStill) {
   show({cause}, true);
 }
 
+/** A chosen cause has its colour, whatever else the colours are for. */
+const setColours = () => setSlots(page.runs, shownRun().report.causes, state.cause - 1, state.colours === "routines" && !state.cause);
+
 function light() {
   for (const item of document.querySelectorAll("[data-cause]")) {
     const isChosen = Number(item.dataset.cause) === state.cause;
@@ -28,8 +31,9 @@ function light() {
     item.querySelector(".causehead")?.setAttribute("aria-pressed", String(isChosen));
   }
   document.body.classList.toggle("has-cause", state.cause > 0);
-  const isNew = setSlots(page.runs, shownRun().report.causes, state.cause - 1);
+  const isNew = setColours();
   if (state.cause !== shownCause) lightAllWaits();
+  if (isNew && state.cause === shownCause) for (const view of timelines) view.restyle();
   if (isNew || state.cause !== shownCause) refillLegend();
   if (state.cause !== shownCause) refillViews();
   const cause = shownRun().report.causes[state.cause - 1], chip = document.getElementById("chip");
@@ -249,13 +253,13 @@ function build() {
   timelines.length = 0;
   state.listeners.length = 0;
   for (const run of page.runs) for (const key of Object.keys(run)) if (key.startsWith("refill") || key === "showAllCauses") delete run[key];
-  setSlots(page.runs, shownRun().report.causes, state.cause - 1);
+  setColours();
   shownCause = state.cause;
   lightAllWaits();
   main.replaceChildren();
   nav.replaceChildren();
   listen((changes) => {
-    if ("cause" in changes) light();
+    if ("cause" in changes || "colours" in changes) light();
     if ("pale" in changes) {
       for (const view of timelines) view.restyle();
       refillLegend();

@@ -55,12 +55,14 @@ function inkOf(paint) {
   return paint >= PAINT.cause && paint < PAINT.cause + CAUSES_APART ? CAUSE_INKS[paint - PAINT.cause] : INKS[PAINT_NAMES[paint]];
 }
 
-/** Tiles of pixels by paint. All but `lit` and the waits that it causes are pale when something is lit, and what was made pale is. */
-function tilesFor(lit) {
+/** Tiles of pixels by paint. All but `lit` and the waits that it causes are pale when something is lit, and what was made pale is;
+ * with `isElsewhere` causes are, as on ranks that are not late in them. */
+function tilesFor(lit, isElsewhere = false) {
   const paper = rgb(GROUNDS[isDark() ? "dark" : "light"].paper);
   return Array.from({length: N_PAINTS}, (_, paint) => {
     const [ground, ink] = coloursOf(paint, lit), inked = inkOf(paint), tile = new Uint32Array(TILE * TILE);
-    const pale = state.pale.includes(PAINT_NAMES[paint]) ? 0.88 : lit !== null && paint !== lit && paint !== PAINT.caused ? 0.72 : 0;
+    const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, isOther = lit !== null && paint !== lit && paint !== PAINT.caused;
+    const pale = state.pale.includes(PAINT_NAMES[paint]) ? 0.88 : isOther ? 0.72 : isElsewhere && isCause ? 0.6 : 0;
     const words = [word(mix(ground, paper, pale)), word(mix(ink, paper, pale))];
     for (let y = 0; y < TILE; y++) for (let x = 0; x < TILE; x++) tile[y * TILE + x] = words[inked(x, y) ? 1 : 0];
     return tile;

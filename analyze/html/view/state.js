@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The view, as the address holds it: "#timeline&cause=2&t=3.1..3.4&rank=5&pale=descheduled". One place; views listen.
 
-const state = {view: "answer", cause: 0, rank: null, from: null, to: null, search: "", run: 0, pale: [], listeners: []};
+const state = {view: "answer", cause: 0, rank: null, from: null, to: null, search: "", run: 0, pale: [], colours: "causes", listeners: []};
 
 function readAddress() {
   const address = decodeURIComponent(location.hash.slice(1)).split("&");
@@ -15,6 +15,7 @@ function readAddress() {
   state.cause = number(fields.cause) || 0;
   state.rank = number(fields.rank);
   state.run = number(fields.run) || 0;
+  state.colours = fields.colours === "routines" ? "routines" : "causes";
   state.search = fields.q || "";
   state.pale = (fields.pale || "").split(",").filter((name) => name in PAINT);
   state.from = time ? Math.round(Number(time[1]) * 1e9) : null;
@@ -28,6 +29,7 @@ function address() {
   if (state.from !== null) parts.push(`t=${seconds(state.from)}..${seconds(state.to)}`);
   if (state.rank !== null) parts.push(`rank=${state.rank}`);
   if (state.run) parts.push(`run=${state.run}`);
+  if (state.colours !== "causes") parts.push(`colours=${state.colours}`);
   if (state.pale.length) parts.push(`pale=${state.pale.join(",")}`);
   if (state.search) parts.push(`q=${encodeURIComponent(state.search)}`);
   return `#${parts.join("&")}`;
@@ -49,5 +51,5 @@ const listen = (listener) => state.listeners.push(listener);
 
 addEventListener("popstate", () => {
   readAddress();
-  for (const listener of state.listeners) listener({cause: state.cause, from: state.from, rank: state.rank, view: state.view, pale: state.pale, jump: true});
+  for (const listener of state.listeners) listener({cause: state.cause, from: state.from, rank: state.rank, view: state.view, pale: state.pale, colours: state.colours, jump: true});
 });

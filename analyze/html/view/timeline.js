@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks over time, on a canvas; what is chosen is told in words below it, and what is in view is there as a table.
 
-const LEFT = 64, AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30, LEAST_NAMED = 20;
+const LEFT = 64, AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30, LEAST_NAMED = 20, MOST_ALONE = 12, ALONE_BAND = 13;
 const timelines = []; // all on the page: they share the range
 
 const wholeNs = () => Math.max(...page.runs.map((run) => run.report.duration_ns));
@@ -25,11 +25,26 @@ function zoomRange(factor, aroundNs) {
   setRange(around - (around - from) * factor, around + (to - around) * factor);
 }
 
-/** Bands of the canvas: one row of the run each, or several neighbours of the list where there are many. */
-function bandsFor(list, room) {
-  const most = Math.max(1, Math.floor(room / LEAST_BAND)), group = Math.max(1, Math.ceil(list.length / most)), nBands = Math.ceil(list.length / group);
-  const height = Math.max(LEAST_BAND, Math.min(MOST_BAND, Math.floor(room / Math.max(1, nBands))));
-  return Array.from({length: nBands}, (_, i) => ({rows: list.slice(i * group, (i + 1) * group), y: AXIS + i * height, height: height - (height > 6 ? 1 : 0)}));
+/**
+ * Bands of the canvas: one row of the run each, or several neighbours of the list where there are many. Then each of the
+ * `late` rows has a band of its own, high enough for its name.
+ */
+function bandsFor(list, room, late) {
+  const most = Math.max(1, Math.floor(room / LEAST_BAND)), group = Math.max(1, Math.ceil(list.length / most)), bands = [];
+  const alone = group > 1 ? new Set(list.filter((row) => late.has(row)).slice(0, MOST_ALONE)) : new Set();
+  const nBands = Math.ceil(list.length / group), height = Math.max(LEAST_BAND, Math.min(MOST_BAND, Math.floor(room / Math.max(1, nBands))));
+  let y = AXIS;
+  for (const row of list) {
+    const last = bands[bands.length - 1], isAlone = alone.has(row);
+    if (last && !isAlone && !last.isAlone && last.rows.length < group) {
+      last.rows.push(row);
+      continue;
+    }
+    const ownHeight = isAlone ? Math.max(height, ALONE_BAND) : height;
+    bands.push({rows: [row], y, height: ownHeight - (ownHeight > 6 ? 1 : 0), isAlone});
+    y += ownHeight;
+  }
+  return bands;
 }
 
 /** Orders of the rows: as ranks are numbered, or those first that make the others wait most, which puts alike ones together. */
@@ -81,6 +96,8 @@ function makeTimeline(run) {
     view.tiles = null;
     view.draw();
   };
+  const late = new Set(run.report.answer.ranks || []);
+  view.late = new Set([...t.rows.keys()].filter((row) => late.has(t.rows[row].rank)));
   orderRows(view, "rank");
   handleTimeline(view);
   new ResizeObserver(view.draw).observe(canvas);
@@ -93,7 +110,7 @@ function layout(view) {
   const {canvas} = view, width = canvas.clientWidth || 800, scale = Math.min(2, devicePixelRatio || 1);
   const room = Math.min(Math.max(view.count * MOST_BAND, 60), Math.max(240, Math.min(560, innerHeight * 0.6)));
   if (!view.bands.length || view.room !== room) {
-    view.bands = bandsFor(view.order.slice(view.first, view.first + view.count), room);
+    view.bands = bandsFor(view.order.slice(view.first, view.first + view.count), room, view.late);
     view.bandAt = new Map(view.bands.flatMap((band) => band.rows.map((row) => [row, band])));
   }
   view.room = room;
@@ -123,6 +140,7 @@ function drawTimeline(view, context) {
     view.drawn = null;
     view.lit = state.cause ? paintOf("computing", state.cause - 1) : null;
     view.tiles = tilesFor(view.lit);
+    view.elsewhere = tilesFor(view.lit, true);
     const theme = GROUNDS[isDark() ? "dark" : "light"];
     view.paper = theme.paper;
   }
@@ -175,8 +193,17 @@ function drawColumns(view, width, from, to) {
   for (const band of view.bands) {
     shares.fill(0);
     for (const row of band.rows) addShares(view.t, row, (first + x0) * column, (first + x0 + n) * column, n, shares);
-    fillBand(pixels, width, x0, n, first + x0, Math.round(band.y * view.scale), Math.round((band.y + band.height) * view.scale), shares, band.rows.length, view.tiles, ground);
+    fillBand(pixels, width, x0, n, first + x0, Math.round(band.y * view.scale), Math.round((band.y + band.height) * view.scale), shares, band.rows.length, tilesOf(view, band), ground);
   }
+}
+
+/** Of a band: causes in which one of its ranks is late have their full colours. */
+function tilesOf(view, band) {
+  if (routines) return view.tiles;
+  return view.tiles.map((tile, paint) => {
+    const cause = paint >= PAINT.cause && paint < PAINT.otherCause ? causeByName(view.run, slots[paint - PAINT.cause]) : null;
+    return !cause || band.rows.some((row) => cause.ranks.includes(view.t.rows[row].rank)) ? tile : view.elsewhere[paint];
+  });
 }
 
 const ink = (part) => `${isDark() ? "rgba(235,238,242," : "rgba(25,28,33,"}${part})`;
@@ -209,15 +236,15 @@ function drawAxis(view, context) {
 function drawRowNames(view, context) {
   context.textAlign = "right";
   context.font = "11px system-ui, sans-serif";
-  let free = -20;
-  for (const band of view.bands) {
+  const named = [];
+  for (const band of [...view.bands.filter((other) => other.isAlone), ...view.bands.filter((other) => !other.isAlone)]) {
     const y = band.y + band.height / 2;
-    if (y - free < 12) continue;
-    free = y;
+    if (named.some((other) => Math.abs(other - y) < 12)) continue;
+    named.push(y);
     const isFocus = document.activeElement === view.canvas && band.rows.includes(view.focusRow);
-    context.fillStyle = ink(isFocus || (state.rank !== null && band.rows.some((row) => view.t.rows[row].rank === state.rank)) ? 1 : 0.7);
+    context.fillStyle = ink(isFocus || band.isAlone || (state.rank !== null && band.rows.some((row) => view.t.rows[row].rank === state.rank)) ? 1 : 0.7);
     context.font = `${isFocus ? "bold " : ""}11px system-ui, sans-serif`;
-    context.fillText(band.rows.length === 1 && view.bands.length <= 40 ? `rank ${bandName(view, band)}` : bandName(view, band), LEFT - 8, y);
+    context.fillText(band.rows.length === 1 && (band.isAlone || view.bands.length <= 40) ? `rank ${bandName(view, band)}` : bandName(view, band), LEFT - 8, y);
   }
 }
 
@@ -446,7 +473,7 @@ function lateWork(view, row) {
 }
 
 function kindLink(run, kind) {
-  const name = kind.name ?? {computing: "other code", mpi: "in MPI", unknown: "not recorded"}[kind.state] ?? kind.state;
+  const name = kind.name ?? {computing: "other code", mpi: "in MPI", descheduled: "no CPU", unknown: "not recorded"}[kind.state] ?? kind.state;
   if (kind.cause < 0) return name;
   return el("a", {href: `#answer&cause=${kind.cause + 1}`, title: run.report.causes[kind.cause]?.name}, `${name} [cause ${kind.cause + 1}]`);
 }
@@ -609,7 +636,7 @@ function hover(view, point) {
       ...[...sums].map((value, paint) => [value / all, paint]).filter(([value]) => value > 0).sort((a, b) => b[0] - a[0]).slice(0, 6)
         .map(([value, paint]) => `${paintName(view.run, paint)} ${share(value)}`)];
   } else {
-    lines = [`rank ${t.rows[row].name}, ${duration(t.end[cell] - t.begin[cell])}`, cellName(view, cell, wait)];
+    lines = [`rank ${t.rows[row].name}, ${duration(t.end[cell] - t.begin[cell])}`, cellName(view, cell, wait), ...callPath(view, row, cell)];
   }
   refill(view.tip, lines.map((line) => el("div", null, line)));
   view.tip.hidden = false;
@@ -617,12 +644,24 @@ function hover(view, point) {
   view.tip.style.top = `${point.y + 16}px`;
 }
 
+/** The call path of a wait; of what ran before one, that of the wait that it leads to. */
+function callPath(view, row, cell) {
+  const {t} = view, MOST_AHEAD = 16;
+  for (let at = cell; at < t.rows[row].end && at < cell + MOST_AHEAD; at++) {
+    const site = t.waitOf[at] >= 0 && t.waits[t.waitOf[at]].site ? siteOf(view.run, t.waits[t.waitOf[at]].site) : null;
+    if (site) return [`${at > cell ? `then ${site.call} ` : ""}${site.path ? `in ${site.path}` : ""}`].filter((line) => line.trim());
+  }
+  return [];
+}
+
 function paintName(run, paint) {
+  if (routines && paint >= PAINT.cause && paint < PAINT.otherCause) return routines[paint - PAINT.cause] ?? "";
+  if (routines && paint === PAINT.computing) return "other code";
   if (paint >= PAINT.cause && paint < PAINT.otherCause) {
     const cause = run.report.causes[causeInSlot(paint - PAINT.cause)];
     return cause ? `cause ${cause.cause}: ${cause.name}` : `cause ${paint - PAINT.cause + 1}`;
   }
-  return {caused: `waiting for cause ${state.cause}`, otherCause: "other causes", mpi: "in MPI", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
+  return {caused: `waiting for cause ${state.cause}`, otherCause: "other causes", mpi: "in MPI", descheduled: "no CPU", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
 }
 
 /** The view in numbers. */
@@ -641,13 +680,13 @@ function inView(run) {
   ], rows);
 }
 
-const shortPaintName = (run, paint) => paint >= PAINT.cause && paint < PAINT.otherCause ? `cause ${causeInSlot(paint - PAINT.cause) + 1}` : paintName(run, paint);
+const shortPaintName = (run, paint) => !routines && paint >= PAINT.cause && paint < PAINT.otherCause ? `cause ${causeInSlot(paint - PAINT.cause) + 1}` : paintName(run, paint);
 
 function legend(run) {
   const t = run.timeline, present = new Set(t.kinds.map((kind) => kind.paint));
   if (t.lit) present.add(PAINT.caused);
   return el("ul.legend", {"aria-label": "Legend"}, STACK.filter((paint) => present.has(paint) && paint !== PAINT.unknown).map((paint) => {
-    const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1, isPale = state.pale.includes(PAINT_NAMES[paint]);
+    const isCause = !routines && paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1, isPale = state.pale.includes(PAINT_NAMES[paint]);
     return el("li", {"data-paint": paint}, swatch(paint, state.cause ? paintOf("computing", state.cause - 1) : null), isCause
       ? el("button.plain", {type: "button", onclick: () => chooseCause(number), title: paintName(run, paint)}, `cause ${number}`)
       : el("button.plain", {type: "button", "aria-pressed": String(isPale), onclick: () => togglePale(PAINT_NAMES[paint]),
@@ -680,6 +719,8 @@ function viewTimeline(runs) {
       view.draw();
     }
   }});
+  const colours = choice("colours for", [["causes", "causes"], ["routines", "routines"]], state.colours, (of) => show({colours: of, cause: 0}, true));
+  listen(() => colours.set(state.cause ? "causes" : state.colours));
   const many = runs.some((run) => run.timeline.rows.length > 16);
   const exact = runs.map((run) => run.timeline.resolutionNs);
   return {views, nodes: [
@@ -687,7 +728,7 @@ function viewTimeline(runs) {
       button("+", () => zoomRange(0.5), {"aria-label": "Zoom in", id: "zoom-in"}),
       button("←", () => setRange(rangeFrom() - (rangeTo() - rangeFrom()) / 4, rangeTo() - (rangeTo() - rangeFrom()) / 4), {"aria-label": "Earlier", id: "earlier"}),
       button("→", () => setRange(rangeFrom() + (rangeTo() - rangeFrom()) / 4, rangeTo() + (rangeTo() - rangeFrom()) / 4), {"aria-label": "Later", id: "later"}),
-      button("whole run", () => setRange(0, wholeNs(), true), {id: "whole"}), span, el("label.check", null, path, " critical path"),
+      button("whole run", () => setRange(0, wholeNs(), true), {id: "whole"}), span, el("label.check", null, path, " critical path"), colours,
       many ? [choice("order by", [["rank", "rank"], ["caused_ns", "waiting caused"], ["waiting_ns", "waiting"]], "rank", (order) => {
         for (const view of views) {
           orderRows(view, order);
@@ -696,7 +737,7 @@ function viewTimeline(runs) {
       }), button("more ranks", () => views.forEach((view) => zoomRows(view, 2)), {id: "more-ranks"}), button("fewer ranks", () => views.forEach((view) => zoomRows(view, 0.5)), {id: "fewer-ranks"})] : null),
     views.map((view) => [runs.length > 1 ? el("h3", null, view.run.side, " ", el("small", null, view.run.name)) : null, view.node]),
     legend(runs[state.run]),
-    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it, click a state of the legend to make it pale. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter Backspace; g goes to a rank."),
+    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it, click a state of the legend to make it pale. A cause is pale on ranks that are not late in it. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter Backspace; g goes to a rank."),
     exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
     details]};
 }

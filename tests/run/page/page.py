@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records programs of known cause, makes their pages, and looks at them in a browser without a window.
 
-    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] PROGRAM SOURCE [PROGRAM SOURCE ...]
+    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] [--many GENERATE] PROGRAM SOURCE [PROGRAM SOURCE ...]
 
 Of each program: the page carries the JSON report byte for byte, asks nobody for anything, has nothing to say on the console; what
 stands in it are the report's numbers; and each view shows the known cause, which the head of the source tells (`ranks:`, `loop=`,
 `rank=`, `call=`; see ../known/known). Of the first also: moving in time by mouse, wheel, touch and keys, addresses, search, links,
 narrow windows, print, and a comparison of two runs. Of a counted program (branches) executions and ways beside its lines; of a bare one
-(no_debug), which has no lines, the loops of its machine code. With --axe nothing of that, but the checks of axe-core (which `bootstrap test`
+(no_debug), which has no lines, the loops of its machine code; with the generator of archives a thousand ranks. With --axe nothing of that, but the checks of axe-core (which `bootstrap test`
 fetches), in light and dark, wide and narrow. Ends with 77 where there is no browser, or no axe-core.
 """
 import argparse
@@ -166,9 +166,9 @@ def check_numbers(browser, name, run):
     expect(f"{name}: the efficiency", text_of(browser, ".factor .value") == factors)
     for cause in report["causes"]:
         expect(f"{name}: the text report has cause {cause['cause']}", any(line.startswith(f"{cause['cause']} {cause['name']}  ") for line in text.splitlines()))
-        gain = " to ".join("nothing" if ns < 1 else duration(-ns, 2)
-                           for ns in sorted({min(cause["gain_least_ns"], cause["gain_ns"]), cause["gain_ns"]}))
-        of_run = " to ".join(share(ns / report["duration_ns"]) for ns in sorted({min(cause["gain_least_ns"], cause["gain_ns"]), cause["gain_ns"]})) if cause["gain_ns"] >= 1 else ""
+        gains = (min(cause["gain_least_ns"], cause["gain_ns"]), cause["gain_ns"])
+        gain = " to ".join(dict.fromkeys("nothing" if ns < 1 else duration(-ns, 2) for ns in gains))
+        of_run = " to ".join(dict.fromkeys(share(ns / report["duration_ns"]) for ns in gains)) if cause["gain_ns"] >= 1 else ""
         figures = [duration(cause["waiting_ns"]), share(cause["share"]), gain, of_run]
         item = f"#cause-{cause['cause']}"
         expect(f"{name}: the figures of cause {cause['cause']}", text_of(browser, f"{item} .figure") == figures, text_of(browser, f"{item} .figure"), figures)
@@ -392,6 +392,63 @@ def check_pale(browser, name, page):
     expect(f"{name}: what was pale is as it was", all(strength(state) == value for state, value in full.items()))
 
 
+def check_colours(browser, name, run, page):
+    """Routines instead of causes have the colours: that of the known loop too; until a cause is chosen."""
+    browser.open(page, "#timeline")
+    choose = "const of = [...document.querySelectorAll('#timeline select')].find((select) => [...select.options].some((option) => option.value === 'routines'));"
+    browser.run(choose + "of.value = 'routines'; of.dispatchEvent(new Event('change'))")
+    browser.until("return location.hash.includes('colours=routines')")
+    named = lambda: browser.run("return [...document.querySelectorAll('#timeline ul.legend li')].map((item) => [Number(item.dataset.paint), item.textContent.trim()])")
+    paint = next((paint for paint, text in named() if text.split("(")[0] == run.cause["routine"].split("(")[0]), None)
+    expect(f"{name}: the legend has the routine", paint is not None, named())
+    sums = browser.run("""const {t} = whywait.timelines[0], sums = new Float64Array(32), own = (kind) => kind.state === 'computing' && kind.routine === arguments[1];
+        t.rows.forEach((row, i) => whywait.addSums(t, i, 0, t.durationNs, sums));
+        return [sums[arguments[0]], t.kind.reduce((ns, kind, i) => ns + (own(t.kinds[kind]) ? t.ns[i] : 0), 0)]""", paint, next((text for at, text in named() if at == paint), ""))
+    expect(f"{name}: its colour is for all that it computes", sums[0] > 0 and abs(sums[0] - sums[1]) <= 1e-3 * sums[1], sums)
+    browser.open(page, browser.run("return location.hash"))
+    expect(f"{name}: the address tells it", paint in dict(named()) and dict(named())[paint].split("(")[0] == run.cause["routine"].split("(")[0], named())
+    browser.run("whywait.chooseCause(arguments[0])", run.cause["cause"])
+    expect(f"{name}: a chosen cause has its colour", f"cause {run.cause['cause']}" in dict(named()).values(), named())
+    expect(f"{name}: and the choice says so", browser.run(choose + "return of.value") == "causes")
+
+
+def check_pointer(browser, name, run, page):
+    """The call path of a wait is under the pointer."""
+    browser.open(page, "#timeline")
+    site = next(site for site in run.report["sites"] if site["path"])
+    tip = browser.run("""const view = whywait.timelines[0], {t} = view, wait = t.waits.find((other) => other.site === arguments[0] && !other.isSeveral);
+        const row = t.rows.findIndex((other) => wait.cell < other.end), begin = t.begin[wait.cell], end = t.end[wait.cell];
+        whywait.setRange(begin - (end - begin), end + (end - begin));
+        view.drawNow();
+        const band = view.bandAt.get(row), box = view.canvas.getBoundingClientRect();
+        const x = 64 + ((begin + end) / 2 - whywait.rangeFrom()) / (whywait.rangeTo() - whywait.rangeFrom()) * (view.width - 64);
+        view.canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: box.left + x, clientY: box.top + band.y + band.height / 2, bubbles: true}));
+        return view.tip.hidden ? '' : view.tip.textContent""", site["site"])
+    expect(f"{name}: the call path is under the pointer", site["call"] in tip and f"in {site['path']}" in tip, tip, site["path"])
+
+
+def check_many(browser, arguments, folder):
+    """Of a thousand ranks the late one has a band of its own, and its cause is in full colours nowhere else."""
+    archive, page = os.path.join(folder, "many"), os.path.join(folder, "many.html")
+    truth = json.loads(subprocess.run([arguments.many, "stencil", archive, "1024", "400000", "ours"], check=True, capture_output=True, text=True).stdout)
+    subprocess.run([arguments.whywait, "html", "-o", page, os.path.join(archive, "traces.otf2")], check=True, stdout=subprocess.DEVNULL)
+    browser.open(page, "#timeline")
+    bands = browser.run("""const view = whywait.timelines[0], {t, image, pixels, scale} = view, {paint} = t.kinds.find((kind) => kind.cause === 0 && kind.state === 'computing');
+        const full = new Set(view.tiles[paint]);
+        return view.bands.map((band) => {
+          let n = 0;
+          for (let y = Math.round(band.y * scale); y < Math.round((band.y + band.height) * scale); y++)
+            for (let x = 0; x < image.width; x++) n += full.has(pixels[y * image.width + x]);
+          return [band.rows.map((row) => t.rows[row].rank), band.height, n];
+        })""")
+    own = [band for band in bands if band[0] == truth["late_ranks"]]
+    expect("many: the late rank has a band of its own, high enough to be seen", len(own) == 1 and own[0][1] >= 12, own)
+    expect("many: its cause is in full colours there", own and own[0][2] > 1000, own)
+    expect("many: and nowhere else", not (others := [band[0] for band in bands if band[2] and band not in own]), others)
+    expect("many: all ranks are there", sorted(rank for band in bands for rank in band[0]) == list(range(1024)))
+    check_quiet(browser, "many")
+
+
 def check_widths(browser, name, page):
     for width in (1280, 800, 400):
         browser.size(width, 900)
@@ -542,6 +599,7 @@ def main():
     parser.add_argument("--axe")
     parser.add_argument("--counted", nargs=2, metavar=("PROGRAM", "SOURCE"))
     parser.add_argument("--bare", nargs=2, metavar=("PROGRAM", "SOURCE"))
+    parser.add_argument("--many", metavar="GENERATE")
     parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
     if not programs():
@@ -571,11 +629,13 @@ def main():
                 check_moving(browser, name, run, page)
                 check_finding(browser, name, run, page)
                 check_pale(browser, name, page)
+                check_colours(browser, name, run, page)
+                check_pointer(browser, name, run, page)
                 check_widths(browser, name, page)
                 check_sources(browser, name, run, program)
                 check_comparison(browser, arguments, name, run, program, folder)
             check_quiet(browser, name)
-        for check, is_wanted in ((check_counted, arguments.counted), (check_bare, arguments.bare)):
+        for check, is_wanted in ((check_counted, arguments.counted), (check_bare, arguments.bare), (check_many, arguments.many)):
             if is_wanted:
                 check(browser, arguments, folder)
     print(f"{len(faults)} faults" if faults else "all is well")
