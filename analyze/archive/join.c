@@ -200,7 +200,7 @@ static void note_late_init(struct join *join)
     if (n < 2 || n < join->n_ranks)
         return;
     double early_ns = (all_ns - (double)n * (double)join->ranks[last].in_init_ns) / (n - 1);
-    if (early_ns < LATE_INIT_TOLD * (double)(join->last_ns - join->first_ns))
+    if (early_ns < (NOTABLY_LONGER - 1) * (double)(join->last_ns - join->first_ns))
         return;
     *vec_push(&join->notes) = arena_printf(
         &join->arena,
@@ -227,7 +227,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
         return -1;
     add_missing(join);
     double all_ns = (double)(join->last_ns - join->first_ns) * (double)join->locations.n;
-    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > LOST_SWITCHES_TOLD)
+    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > NEXT_TO_NOTHING)
         *vec_push(&join->notes) =
             arena_printf(&join->arena,
                          "Switches to and from the CPU were lost for %.1f %% of the run, outside MPI, because the "

@@ -568,7 +568,7 @@ static uint32_t class_every(const struct path_class *class)
 /* The distance that a path of one would have had from the other, and how far it might have been. */
 static void site_write_distances(const struct classes *classes, const struct site_classes *site, struct wait_site *out)
 {
-    if (out->waiting_ns < WORTH_A_DISTANCE * classes->waiting_ns)
+    if (out->waiting_ns < NEXT_TO_NOTHING * classes->waiting_ns)
         return;
     for (uint32_t i = 0; i < out->n_classes; i++)
         for (uint32_t k = 0; k < out->n_classes; k++) {

@@ -371,6 +371,7 @@ struct gain gain_of(const struct gain_input *input)
     return gain;
 }
 
+/* Much of all waiting, most of it inferred, and as good as nothing to gain of what there should be. */
 uint32_t gains_count_contradictions(const struct analysis *analysis)
 {
     const struct efficiency *efficiency = &analysis->efficiency;
@@ -378,8 +379,8 @@ uint32_t gains_count_contradictions(const struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         const struct cause *cause = &analysis->causes[i];
         double mean_ns = efficiency->all_ns > 0 ? cause->waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
-        n += cause->share > CONTRADICTION_SHARE && cause->inferred_ns > CONTRADICTION_INFERRED * cause->waiting_ns &&
-             cause->among_ns < CONTRADICTION_GAIN * mean_ns;
+        n += cause->share > WORTH_SAYING && cause->inferred_ns > MAJORITY * cause->waiting_ns &&
+             cause->among_ns < (NOTABLY_LONGER - 1) * mean_ns;
     }
     return n;
 }

@@ -459,7 +459,7 @@ static bool is_argument(const struct line_search *search, const struct insn_sour
 {
     const struct loop_context *c = search->c;
     if (source->scope == search->scope || c->unit->scopes.at[source->scope].parent == search->scope ||
-        source->file != search->file || source->line <= call_line || source->line > call_line + LOOP_LAMBDA_LINES)
+        source->file != search->file || source->line <= call_line || source->line > call_line + LOOP_NEAR_LINES)
         return false;
     const char *name = debug_scope_name(c->debug, c->unit, source->scope);
     size_t n = name != NULL ? strlen(name) : 0;
@@ -533,7 +533,7 @@ static size_t walk_lines(const struct line_search *search, size_t at, int step)
         n_left += lines[i].n_insns;
     for (size_t next = at + (size_t)step; next < search->lines.n; next += (size_t)step) {
         uint32_t gap = step > 0 ? lines[next].line - lines[at].line : lines[at].line - lines[next].line;
-        if (gap > (step > 0 ? LOOP_STRAY_BELOW : LOOP_STRAY_ABOVE) && n_left <= few)
+        if (gap > (step > 0 ? LOOP_NEAR_LINES : LOOP_STRAY_ABOVE) && n_left <= few)
             break;
         n_left -= lines[next].n_insns;
         at = next;

@@ -6,11 +6,6 @@
 #include <string.h>
 
 /* The shares of groups in the chance of a wrong word. */
-static const double group_part[GROUP_N] = {[GROUP_RUN_TIME] = COMPARE_OF_RUN_TIME,
-                                           [GROUP_COMPUTING] = COMPARE_OF_COMPUTING,
-                                           [GROUP_PROGRAM] = COMPARE_OF_PROGRAM,
-                                           [GROUP_MPI] = COMPARE_OF_MPI,
-                                           [GROUP_MACHINE] = COMPARE_OF_MACHINE};
 
 double compare_change(const struct compare_row *row)
 {
@@ -201,7 +196,7 @@ static void push_parts(struct comparison *comparison, uint32_t cause, const stru
             n_below++;
         }
         bool is_itself = n_tops == 1 && at.node == tops[0],
-             leads_to_one = n_below && largest_ns >= COMPARE_SAME_NODE * all_ns;
+             leads_to_one = n_below && largest_ns >= (1 - NEGLIGIBLE_SHARE) * all_ns;
         if (all_ns < least_ns || all_ns <= 0)
             continue;
         uint32_t parent = at.parent, depth = at.depth;
@@ -439,7 +434,7 @@ static void row_test(const struct comparison *comparison, struct compare_row *ro
 static bool is_blind(const struct comparison *comparison, const struct compare_row *row, double scale)
 {
     double most_ns = largest_mean(comparison, row);
-    return comparison->n_runs < 3 ? most_ns > 0 : most_ns > COMPARE_MORE_RUNS * scale;
+    return comparison->n_runs < 3 ? most_ns > 0 : most_ns > NEGLIGIBLE_SHARE / NEXT_TO_NOTHING * scale;
 }
 
 static void row_judge(const struct comparison *comparison, struct compare_row *row, double scale)
@@ -486,7 +481,8 @@ static double test_below(struct comparison *comparison, size_t at, double scale,
 
 double compare_level(enum compare_group group)
 {
-    return COMPARE_CHANCE * group_part[group];
+    bool is_of_code = group == GROUP_COMPUTING || group == GROUP_PROGRAM;
+    return COMPARE_CHANCE * (is_of_code ? COMPARE_OF_CODE : (1 - 2 * COMPARE_OF_CODE) / (GROUP_N - 2));
 }
 
 double compare_scale(const struct comparison *comparison, enum compare_group group)
@@ -494,7 +490,7 @@ double compare_scale(const struct comparison *comparison, enum compare_group gro
     double ns = 0;
     for (size_t run = 0; run < comparison->n_runs; run++)
         ns += group == GROUP_RUN_TIME ? comparison->runs[run]->wall_ns : comparison->runs[run]->all_ns;
-    return COMPARE_CONCERNS * ns / (double)comparison->n_runs;
+    return NEXT_TO_NOTHING * ns / (double)comparison->n_runs;
 }
 
 static void judge(struct comparison *comparison)

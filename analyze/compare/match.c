@@ -231,7 +231,7 @@ static bool is_row(const struct match_node *node, const uint32_t *side_of, size_
         most_ns = fmax(most_ns, all_ns / fmax(n, 1));
         most_named_ns = fmax(most_named_ns, named_ns / fmax(n, 1));
     }
-    return most_ns > 0 && most_named_ns >= COMPARE_NAMED_SO * most_ns;
+    return most_ns > 0 && most_named_ns >= MAJORITY * most_ns;
 }
 
 /* Of the same place. Runs that have both as causes decide, by the waiting of the lesser. */

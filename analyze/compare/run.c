@@ -87,9 +87,9 @@ static void make_nodes(struct arena *arena, struct run *run, const struct analys
     }
     for (uint32_t i = n; i-- > 0;) {
         uint32_t parent = nodes[i].parent;
-        is_kept[i] |= run_node_waiting(&nodes[i]) > COMPARE_WORTH_A_NODE * run->waiting_ns ||
-                      nodes[i].time_ns > COMPARE_WORTH_A_NODE * run->all_ns ||
-                      nodes[i].on_path_ns > COMPARE_WORTH_A_NODE * run->wall_ns || parent == TRACE_NONE;
+        is_kept[i] |= run_node_waiting(&nodes[i]) > NEGLIGIBLE_SHARE * NEGLIGIBLE_SHARE * run->waiting_ns ||
+                      nodes[i].time_ns > NEGLIGIBLE_SHARE * NEGLIGIBLE_SHARE * run->all_ns ||
+                      nodes[i].on_path_ns > NEGLIGIBLE_SHARE * NEGLIGIBLE_SHARE * run->wall_ns || parent == TRACE_NONE;
         if (parent != TRACE_NONE && is_kept[i])
             is_kept[parent] = true;
         else if (parent != TRACE_NONE)

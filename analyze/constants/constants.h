@@ -10,10 +10,9 @@
 #pragma once
 #include "analyze/constants/readers.h"
 
-/* A waiting rank that never comes to a cause was not idle if one other place took half of its time away. */
-static const double INSTEAD_SHARE = 0.5;
-/* Standard deviations by which two estimates may differ and still be the same: one time in twenty they are farther. */
-static const double SAME_DEVIATIONS = 2;
+/* Standard deviations by which two estimates may differ and still be the same: one time in twenty they are farther.
+ * Where many are looked at, so many: chance does it in 3 of a thousand. */
+static const double SAME_DEVIATIONS = 2, FAR_DEVIATIONS = 3;
 
 /*
  * Code (analyze/code): which lines a loop of the machine's code has in the source. Counted in the project's own
@@ -24,9 +23,8 @@ enum {
     LOOP_HOME_PERCENT = 75, /* of the instructions in one routine make it the loop's home */
     LOOP_FIRM_PERCENT = 20, /* of the instructions on one line make it a line of the loop */
     LOOP_STRAY_PERCENT = 4, /* so few, beyond a gap, were moved there by the compiler */
-    LOOP_STRAY_BELOW = 40,  /* lines of that gap; below, loops are long ... */
-    LOOP_STRAY_ABOVE = 3,   /* ... above stand constants that were set again */
-    LOOP_LAMBDA_LINES = 40, /* a lambda that begins so near below the call is its argument */
+    LOOP_NEAR_LINES = 40,   /* lines of that gap below: loops are long, and lambdas stand so near below their call */
+    LOOP_STRAY_ABOVE = 3,   /* ... and above, where constants stand that were set again */
 };
 
 /* Clocks (trace). */
@@ -35,14 +33,10 @@ enum {
     CLOCK_LARGEST_DRIFT_PER_MILLION = 1000, /* quartz has 100; a steeper line between two measurements is their error */
 };
 
-/* Records (archive). Parts of the run: switches that were lost for less, and ranks that were in MPI_Init for less
- * before the last one came there, are not worth a sentence. */
-static const double LOST_SWITCHES_TOLD = 0.0005, LATE_INIT_TOLD = 0.05;
-
 /*
  * Samples and costs (steps). POOL_SAMPLES_OWN: the shares of so many samples are known to a fifth, as well as lengths
- * alike in kind agree. Below POOL_SAMPLES_MIN two samples that agree by chance would name a step. PRIOR: as little as
- * keeps a step that was seen elsewhere from having nothing.
+ * alike in kind agree. Below POOL_SAMPLES_MIN two samples that agree by chance would name a step or a library. PRIOR:
+ * as little as keeps a step that was seen elsewhere from having nothing.
  */
 enum {
     POOL_SAMPLES_OWN = 20,
@@ -50,24 +44,21 @@ enum {
     POOL_SAMPLES_PRIOR = 2,
     FIT_SAMPLES = 100,      /* exact counts with fitted costs are off by a tenth, as so many samples are */
     OFF_FOR_LONG = 20,      /* times as long as on a CPU: whoever lives so long does next to nothing there */
-    COST_SEEN_BEFORE = 4,   /* of such stretches, before their usual length is known */
+    USUAL_KNOWN = 4,        /* so many show what is usual, and it counts as much until a run shows more */
     COST_PLACES_ONCE = 16,  /* of code that runs once have costs of their own in a long stretch: most has fewer */
     COST_OUTLIER = 8,       /* times the usual length: something else lies in it that nothing recorded */
     COST_SHORTEST_NS = 100, /* a few readings of the clock, which lies in every stretch */
     COST_FASTEST = 64       /* instructions a nanosecond: no core does more, some ran elsewhere */
 };
-/* Of a length, relatively: what it is taken for before anything is fitted, as if so many lengths had shown it, and at
- * best: frequency and cache change by a hundredth from one turn to the next. */
-static const double LENGTH_ERROR = 0.2, LENGTH_ERROR_KNOWN = 4, LENGTH_ERROR_LEAST = 0.01;
-/* Of a place's cost on a process, from what the others say: what core and cache alone do (the same work on 132
- * processes was 1 % off that of the others in the median, 2 % in the root mean square), as if so many places had shown
- * it before the run does. Of samples: what the interrupt adds. */
-static const double COST_ACROSS_RANKS = 0.02, COST_ACROSS_KNOWN = 4, SAMPLING_BIAS = 0.03;
-/* Deviations by which what a process knows of a place must be off what the others say before it costs something else
- * there: chance does it in 3 of a thousand places. */
-static const double COST_CONTRADICTION = 3;
-/* A routine with one call of MPI is a wrapper when so many places call it, fewer where it is named after the call. */
-enum { WRAPPER_CALLERS = 4, WRAPPER_CALLERS_NAMED = 2 };
+/* Of a length, relatively: what it is usually taken for before anything is fitted, and at best: frequency and cache
+ * change by a hundredth from one turn to the next. */
+static const double LENGTH_ERROR = 0.2, LENGTH_ERROR_LEAST = 0.01;
+/* Of a place's cost on a process, from what the others say: what core and cache alone usually do (the same work on 132
+ * processes was 1 % off that of the others in the median, 2 % in the root mean square). Of samples: what the interrupt
+ * adds. */
+static const double COST_ACROSS_RANKS = 0.02, SAMPLING_BIAS = 0.03;
+/* A routine with one call of MPI is a wrapper when so many places call it; named after the call, when several do. */
+enum { WRAPPER_CALLERS = 4 };
 
 /*
  * Waits: what is inferred from times. A call that another process enters by chance ends later than that evidence allows
@@ -80,7 +71,6 @@ enum {
     EVIDENCE_ALONE_WEIGHT = 8,
     RENDEZVOUS_NS = 2000,  /* a send that returns sooner was buffered */
     FETCHES_IN_A_ROW = 64, /* fewer fetches of the same bytes are a program's ordinary reading */
-    FETCHES_RUN_PART = 20, /* and they are told where they take a twentieth of the run */
 };
 
 /* Classes and causes (blame). The threshold is half of what two paths without any common step are apart, halved again:
@@ -98,53 +88,24 @@ static const double EVERY_SCATTER = 0.15, EVERY_LEAST = 1.5;
 static const double TOGETHER_LEAST = 0.1, TOGETHER_MOST = 0.75;
 /* A cause is regular if so much of what is felt at its first call comes with one class. */
 static const double REGULAR_SHARE = 0.6;
-/* Sites with less of all waiting than this: how far their classes are apart is not asked. */
-static const double WORTH_A_DISTANCE = 0.001;
-/* A cause with so much of all waiting, more than half of it inferred, whose gain is as good as nothing of what it
- * should be, contradicts itself. */
-static const double CONTRADICTION_SHARE = 0.2, CONTRADICTION_INFERRED = 0.5, CONTRADICTION_GAIN = 0.05;
-
-/* Time and decisions by place (profile). Fewer samples do not tell that a library has most of a place. */
-enum { LIBRARY_SAMPLES = 5 };
-/* Where two sides part, of the difference in instructions: what is less is not told; the parting is worth this; half
- * of it at once ends the search. */
-static const double PARTING_TOLD = 0.05, PARTING_WORTH = 0.2, PARTING_HALF = 0.5;
-
-/* Shares of a cell of the timeline below which it is not told which step it was, or that the rest has no cause. */
-static const float TIMELINE_STEP_SHARE = 0.02f, TIMELINE_REST = 1e-4f;
 
 /* Comparison. That anything at all is called less or more although nothing has changed, as is usual; and of the chances
  * within a group: what all causes have alike, the rest goes by their waiting. */
 static const double COMPARE_CHANCE = 0.05, COMPARE_EACH_PART = 0.2;
-/* The shares of groups: most of the chance for what the user can change. Parts of one. */
-#define COMPARE_OF_RUN_TIME 0.1
-#define COMPARE_OF_COMPUTING 0.4
-#define COMPARE_OF_PROGRAM 0.3
-#define COMPARE_OF_MPI 0.1
-#define COMPARE_OF_MACHINE 0.1
-/* Of all time: differences of so much waiting concern nobody, and nodes with a tenth of that are not kept. */
-static const double COMPARE_CONCERNS = 1e-3, COMPARE_WORTH_A_NODE = 1e-4;
-/* Times as much must be waited for, for it to matter that a doubling would not be told. */
-static const double COMPARE_MORE_RUNS = 10;
-/* Of the waiting below a node, named so by a side, for it to be a row. A single child with so much stands for it. */
-static const double COMPARE_NAMED_SO = 0.5, COMPARE_SAME_NODE = 0.99;
+/* Of that chance, what each of the two groups has that the user's code makes; the other groups share the rest. */
+static const double COMPARE_OF_CODE = 0.35;
 /* Standard deviations: a change is to be found four times out of five by as many runs as are advised. */
 static const double COMPARE_POWER = 0.84;
 /* Runs on either side of a change in a series: one that is far off is no change yet. */
 enum { SERIES_SIDE_RUNS = 2 };
 
-/*
- * Verdicts. People take numbers of threads for the same within a third, ratios of executions, which are exact, within a
- * fiftieth. Instructions are told from decoded code that the compiler may have doubled for some cases, so within a
- * seventh either way they are the same code.
- */
-static const double MORE_THREADS = 1.3, AS_OFTEN = 0.02, SAME_CODE = 1.15;
+/* Verdicts. People take numbers of threads for the same within a third, and ratios of executions, which are exact,
+ * within a fiftieth. */
+static const double MORE_THREADS = 1.3, AS_OFTEN = 0.02;
 /* A second kind, or a second reason, is one from this part of a cause's waiting on. */
 static const double WORTH_SAYING = 0.2;
 /* Beyond this no ratio of costs is told. */
 static const double VAGUE_DOUBT = 0.5;
-/* When a cause acts: more at one end than at the other by this, by a line whose slope is so many of its standard errors
- * (a busy machine makes less of nothing); left out at both ends together. */
-static const double TREND_GROWN = 2, TREND_ERRORS = 3, TREND_LEFT_OUT = 0.02;
-/* Of a node's CPUs: what others may use before it is told. */
-static const double OTHERS_CPUS = 0.05;
+/* When a cause acts: so many times as much at one end as at the other (a busy machine makes less of nothing); left out
+ * at both ends together. */
+static const double TREND_GROWN = 2, TREND_LEFT_OUT = 0.02;

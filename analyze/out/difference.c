@@ -44,7 +44,7 @@ static const char *difference_kinds(struct arena *arena, const struct comparison
     const char *text = "";
     double most_ns = fmax(row->mean_ns[0], row->mean_ns[comparison->n_sides - 1]);
     for (int kind = 0; kind < KIND_N; kind++)
-        if (kind != KIND_MORE_TIME && fmax(before[kind], after[kind]) > DIFFERENCE_KIND * most_ns)
+        if (kind != KIND_MORE_TIME && fmax(before[kind], after[kind]) > WORTH_NAMING * most_ns)
             text =
                 arena_printf(arena, "%s%s%s %s -> %s", text, *text ? ", " : "", label_kind_words((enum cause_kind)kind),
                              amount_duration(before[kind]).text, amount_duration(after[kind]).text);
@@ -139,7 +139,7 @@ static void choose_rows(struct view *view, const struct difference_options *opti
         }
         if (row->depth == 1) {
             is_shown = row->group == GROUP_COMPUTING ? row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE
-                                                     : fabs(compare_change(row)) >= DIFFERENCE_ROW * waiting_ns;
+                                                     : fabs(compare_change(row)) >= NEXT_TO_NOTHING * waiting_ns;
             n_causes += is_shown;
             is_shown = !options->n_top || (is_shown && n_causes <= options->n_top);
             n_left += !is_shown;
@@ -342,7 +342,7 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     double all_ns = compare_change(time), told_ns = 0;
     size_t n = 0;
     while (n < comparison->shares.n && (!n_top || n < n_top) &&
-           fabs(difference_share_change(&comparison->shares.at[n])) > DIFFERENCE_ROW * time->mean_ns[0])
+           fabs(difference_share_change(&comparison->shares.at[n])) > NEXT_TO_NOTHING * time->mean_ns[0])
         n++;
     if (!n)
         return;

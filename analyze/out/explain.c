@@ -44,8 +44,8 @@ static const char *factor(struct arena *arena, double ratio)
 {
     if (isnan(ratio))
         return "an unknown part";
-    return ratio < FACTOR_KNOWN ? arena_printf(arena, "%s x", digits_of(arena, ratio))
-                                : arena_printf(arena, "over %d x", FACTOR_KNOWN);
+    return ratio * NEXT_TO_NOTHING < 1 ? arena_printf(arena, "%s x", digits_of(arena, ratio))
+                                       : arena_printf(arena, "over %.0f x", 1 / NEXT_TO_NOTHING);
 }
 
 static bool is_one_factor(struct arena *arena, double low, double high)

@@ -53,7 +53,7 @@ static bool is_alike(const struct analysis *analysis, const struct alike *row, c
     double differs = 0, all_ns = analysis->waiting_ns > 0 ? analysis->waiting_ns : 1;
     for (int state = 0; state < N_STATES; state++)
         differs += fabs(row->share[state] / row->n - share[state]);
-    return differs + fabs(row->caused_ns / row->n - caused_ns) / all_ns < RANKS_ALIKE;
+    return differs + fabs(row->caused_ns / row->n - caused_ns) / all_ns < TIMES_ALIKE - 1;
 }
 
 /* Each rank joins the first row that it is like; few ranks have a row each. */

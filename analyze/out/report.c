@@ -108,7 +108,7 @@ static const char *report_figures(struct report *report, const struct cause *cau
 /* "most of it (51 %)", "the largest part (20 %)": of something, what the largest of its places has. */
 static const char *report_largest(struct report *report, double share)
 {
-    return arena_printf(&report->arena, "%s (%s)", share >= 0.5 ? "most of it" : "the largest part",
+    return arena_printf(&report->arena, "%s (%s)", share >= MAJORITY ? "most of it" : "the largest part",
                         amount_share(share).text);
 }
 

@@ -301,7 +301,7 @@ static bool is_asked_about(const struct analysis *analysis, const struct cause *
 static uint32_t library_find(const struct libraries *libraries, uint32_t place)
 {
     double all = sparse_get(&libraries->sampled, library_key(place, TRACE_NONE));
-    for (uint32_t module = 0; module < libraries->n_modules && all >= LIBRARY_SAMPLES; module++)
+    for (uint32_t module = 0; module < libraries->n_modules && all >= POOL_SAMPLES_MIN; module++)
         if (sparse_get(&libraries->sampled, library_key(place, module)) > all / 2)
             return module;
     return TRACE_NONE;

@@ -80,7 +80,7 @@ static enum errand errand_of_cause(const struct errands *errands, const struct a
         return ERRAND_NONE;
     struct errand_sums sums = sums_of_cause(errands, analysis, cause);
     double time_ns = cause->ranks[0].time_ns;
-    if (sums.of[SAMPLES] < LIBRARY_SAMPLES)
+    if (sums.of[SAMPLES] < POOL_SAMPLES_MIN)
         return ERRAND_NONE;
     for (int i = ERRAND_NONE + 1; i < ERRAND_N; i++)
         if (sums.of[ERRAND_NS + i] > fmax(sums.of[ALL_NS], time_ns) / 2)

@@ -610,12 +610,12 @@ static const struct decision *choose(decisions *found, double difference)
     if (found->n)
         qsort(found->at, found->n, sizeof *found->at, by_place);
     for (size_t i = 0; i < found->n; i++) {
-        if (found->at[i].worth >= PARTING_HALF * difference)
+        if (found->at[i].worth >= MAJORITY * difference)
             return &found->at[i];
         if (!most || found->at[i].worth > most->worth)
             most = &found->at[i];
     }
-    return most && most->worth >= PARTING_WORTH * difference ? most : NULL;
+    return most && most->worth >= WORTH_SAYING * difference ? most : NULL;
 }
 
 /* The part of a rank's bins for one function: its counters and the calls in flight. */
@@ -709,7 +709,7 @@ static void tell(struct parting_search *search, const struct region *region, con
     struct decision *told = arena_array(&scratch, struct decision, TOLD_MOST);
     for (size_t i = 0; i <= found->n && cause->n_partings < TOLD_MOST; i++) {
         const struct decision *at = i ? &found->at[order[i - 1]] : chosen;
-        if (i && (at->callee != CFG_NONE || at->worth < PARTING_TOLD * difference ||
+        if (i && (at->callee != CFG_NONE || at->worth < (NOTABLY_LONGER - 1) * difference ||
                   (at->depth == chosen->depth && at->position == chosen->position && at->worth == chosen->worth)))
             continue;
         told[cause->n_partings] = *at;
@@ -733,7 +733,7 @@ static bool find_in(struct parting_search *search, struct region region, struct 
             return false;
         double difference = region.work[LATE] / region.entries[LATE] - region.work[OTHERS] / region.entries[OTHERS];
         decisions found = {0};
-        if (!(difference >= PARTING_TOLD * region.work[OTHERS] / region.entries[OTHERS]))
+        if (!(difference >= (NOTABLY_LONGER - 1) * region.work[OTHERS] / region.entries[OTHERS]))
             return false;
         decide_trips(search, &region, &found);
         decide_branches(search, &region, &found);
@@ -783,7 +783,7 @@ static void find_around(struct parting_search *search, struct region region, str
     search->flows.has_focus = true;
     search->focus = region;
     for (unsigned climbs = 0; climbs < STEPS_MOST; climbs++) {
-        if (region.entries[LATE] < (1 + PARTING_TOLD) * region.entries[OTHERS])
+        if (region.entries[LATE] < NOTABLY_LONGER * region.entries[OTHERS])
             return;
         if (region.loop != CFG_NONE)
             region.loop = search->flows.routines.at[region.routine].function->loops.at[region.loop].parent;
@@ -869,7 +869,7 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
                 region = region_make(&search, region.routine, region.loop);
                 /* Fewer entries, each with as much more: parting ways is then not why it takes longer. Of pieces of the
                  * run it is not known how many processes they are of. */
-                bool has_more = search.flows.is_pieces || region.work[LATE] >= (1 + PARTING_TOLD) * region.work[OTHERS];
+                bool has_more = search.flows.is_pieces || region.work[LATE] >= NOTABLY_LONGER * region.work[OTHERS];
                 if (has_more && !find_in(&search, region, cause))
                     find_around(&search, region, cause);
             }

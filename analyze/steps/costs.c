@@ -71,7 +71,7 @@ static uint32_t add_length(struct costs *costs, uint32_t rank, const struct stre
 static double usual_length(const struct costs *costs, uint32_t pair)
 {
     const struct usual_length *length = &costs->lengths.at[pair];
-    return length->n < COST_SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
+    return length->n < USUAL_KNOWN ? 0 : exp(length->log_sum / (double)length->n);
 }
 
 /* No more stretches of a process are so long than there are columns. */
@@ -407,7 +407,7 @@ static double length_variance(const struct nnls *lengths, const struct prior *pr
     for (uint32_t i = 0; i < first.n; i++)
         n_fitted += fitted[i].cost_ns > 0;
     double freedom = fmax(0, (double)lengths->n_rows - n_fitted);
-    double variance = (nnls_scatter(lengths, fitted) + LENGTH_ERROR_KNOWN) / (freedom + LENGTH_ERROR_KNOWN);
+    double variance = (nnls_scatter(lengths, fitted) + USUAL_KNOWN) / (freedom + USUAL_KNOWN);
     return fmax(variance, least);
 }
 
@@ -518,7 +518,7 @@ static void ranks_hear_others(struct costs *costs, bool is_last)
 static double across_ranks(const struct costs *costs)
 {
     double usual = COST_ACROSS_RANKS * COST_ACROSS_RANKS, least = LENGTH_ERROR_LEAST * LENGTH_ERROR_LEAST;
-    double weights = COST_ACROSS_KNOWN / (usual * usual), sum = weights * usual;
+    double weights = USUAL_KNOWN / (usual * usual), sum = weights * usual;
     for (uint32_t rank = 0; rank < costs->n_ranks; rank++)
         for (uint32_t i = 1; i < costs->n_columns; i++) {
             const struct nnls_cost *one = &costs->ranks[rank].fitted[i], *others = &costs->ranks[rank].others[i];
@@ -526,7 +526,7 @@ static double across_ranks(const struct costs *costs)
                 continue;
             double error = hypot(one->error_ns, others->error_ns) / others->cost_ns, expected = usual + error * error;
             double square = pow(one->cost_ns / others->cost_ns - 1, 2);
-            if (!isfinite(error) || square > COST_CONTRADICTION * COST_CONTRADICTION * expected)
+            if (!isfinite(error) || square > FAR_DEVIATIONS * FAR_DEVIATIONS * expected)
                 continue;
             weights += 1 / (expected * expected);
             sum += (square - error * error) / (expected * expected);
@@ -571,7 +571,7 @@ static double worst_contradiction(const struct costs *costs, const struct rank_c
  */
 static bool differences_find(struct costs *costs)
 {
-    double chance = COST_CONTRADICTION * COST_CONTRADICTION, worst = 0;
+    double chance = FAR_DEVIATIONS * FAR_DEVIATIONS, worst = 0;
     for (uint32_t rank = 0; rank < costs->n_ranks; rank++)
         worst = fmax(worst, worst_contradiction(costs, &costs->ranks[rank]));
     for (uint32_t rank = 0; rank < costs->n_ranks && worst >= chance; rank++) {

@@ -534,7 +534,7 @@ void sites_find_wrappers(struct sites *sites)
         struct wrapping *wrapping = &found.at[i];
         bool is_named =
             wrapping->name && sites_is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
-        if (!wrapping->is_none && wrapping->n_callers >= (is_named ? WRAPPER_CALLERS_NAMED : WRAPPER_CALLERS))
+        if (!wrapping->is_none && wrapping->n_callers > (is_named ? 1 : WRAPPER_CALLERS - 1))
             *map_put(&sites->wrappers, wrapping->routine, NULL) = 1;
         map_release(&wrapping->callers);
     }

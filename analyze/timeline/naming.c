@@ -4,6 +4,7 @@
 #include "analyze/constants/constants.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
+#include <float.h>
 
 /* What atoms become. */
 struct naming {
@@ -39,14 +40,15 @@ static void naming_add_step(struct naming *naming, uint64_t key, float share)
         else
             high = middle;
     }
-    float rest = 1;
+    float rest = 1, rounding = FLT_EPSILON;
     for (; low < acting->parts.n && acting->parts.at[low].key == key; low++) {
         const struct cause_time *time = &acting->parts.at[low];
         *vec_push(&naming->parts) =
             (struct timeline_part){naming_kind(naming, state, time->cause, step), share * time->share};
         rest -= time->share;
+        rounding += FLT_EPSILON;
     }
-    if (rest > TIMELINE_REST)
+    if (rest > rounding)
         *vec_push(&naming->parts) = (struct timeline_part){naming_kind(naming, state, TRACE_NONE, step), share * rest};
 }
 
@@ -85,7 +87,7 @@ static uint32_t naming_cell(struct naming *naming, uint32_t rank, const struct t
     if (!naming->scratch.at)
         return 0;
     uint32_t n = timeline_join_parts(naming->scratch.at, naming->scratch.n);
-    float least_ns = TIMELINE_STEP_SHARE * (float)(cell->end_ns - cell->begin_ns);
+    float least_ns = (float)NEGLIGIBLE_SHARE * (float)(cell->end_ns - cell->begin_ns);
     for (uint32_t i = 0; i < n; i++) {
         const struct timeline_kind *kind = kind_at(naming, naming->scratch.at[i].kind);
         if (naming->scratch.at[i].ns < least_ns && kind->step != TRACE_NONE)

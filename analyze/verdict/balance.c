@@ -24,7 +24,8 @@ bool balance_is_as_often(const struct crowd *late, const struct crowd *others)
     bool has_code = late->mean.instructions > 0 && whom->instructions > 0;
     for (uint32_t i = 0; i < late->n && is_so; i++)
         is_so = is_within(late->each[i].executions / whom->executions, 1 - AS_OFTEN, 1 + AS_OFTEN) &&
-                (!has_code || is_within(late->each[i].instructions / whom->instructions, 1 / SAME_CODE, SAME_CODE));
+                (!has_code ||
+                 is_within(late->each[i].instructions / whom->instructions, 1 / (1 + USUAL_DOUBT), 1 + USUAL_DOUBT));
     return is_so;
 }
 

@@ -29,8 +29,8 @@ static unsigned lacks_of(const struct machine_host *host)
 {
     return (host->n_crowds ? LACKS_CROWDS : 0) | (has_more_threads(host) ? LACKS_THREADS : 0) |
            (host->n_large_teams ? LACKS_TEAMS : 0) | (host->throttled_ns > 0 ? LACKS_LIMIT : 0) |
-           (host->cpus_of_others > OTHERS_CPUS * host->n_cpus ? LACKS_OTHERS : 0) |
-           (host->cpus_stolen > OTHERS_CPUS * host->n_cpus ? LACKS_STOLEN : 0);
+           (host->cpus_of_others > (NOTABLY_LONGER - 1) * host->n_cpus ? LACKS_OTHERS : 0) |
+           (host->cpus_stolen > (NOTABLY_LONGER - 1) * host->n_cpus ? LACKS_STOLEN : 0);
 }
 
 void machine_judge(struct machine *machine)

@@ -100,7 +100,7 @@ static enum cost_told cost_told_of(const struct factor *cost, const struct crowd
 static void set_each(struct reason *reason, const struct crowd *late, const struct crowd *others)
 {
     reason->code = factor_of(late, others, MEASURE_INSTRUCTIONS, 1);
-    reason->has_same_code = is_within(&reason->code, 1 / SAME_CODE, SAME_CODE);
+    reason->has_same_code = is_within(&reason->code, 1 / (1 + USUAL_DOUBT), 1 + USUAL_DOUBT);
     double by_code = reason->has_same_code ? 1 : reason->code.mean;
     struct ratio costs = sides_costs(&late->mean, &others->mean);
     reason->cost = factor_of(late, others, MEASURE_COST, by_code);
@@ -122,7 +122,7 @@ static struct reason of_work(const struct cause *cause, const struct crowd *late
     if (!others->n)
         return reason;
     reason.kind = REASON_ONLY;
-    if (crowd_most(others, MEASURE_EXECUTIONS) * FACTOR_KNOWN < late->mean.executions)
+    if (crowd_most(others, MEASURE_EXECUTIONS) < NEXT_TO_NOTHING * late->mean.executions)
         return reason;
     bool is_by_cost = cause->kind == KIND_SLOWER && is_alike(others, MEASURE_EXECUTIONS);
     reason.is_average = !is_alike(others, is_by_cost ? MEASURE_COST : MEASURE_EXECUTIONS);

@@ -10,7 +10,7 @@
 /* The two ends of a message are in different calls as a matter of course. */
 static bool has_instead(const struct cause *cause, const struct sides *sides)
 {
-    return cause->instead_share >= INSTEAD_SHARE && cause->kind != KIND_TRANSFER && sides->others.n &&
+    return cause->instead_share >= MAJORITY && cause->kind != KIND_TRANSFER && sides->others.n &&
            crowd_most(&sides->others, MEASURE_TIME) < NEGLIGIBLE_SHARE * sides->late.mean.time_ns;
 }
 

@@ -58,7 +58,7 @@ static void draw_outliers_in(struct part *parts, int n)
     double height = weighted_median(values, n);
     for (int i = 0; i < n; i++)
         values[i].value = fabs(values[i].value - height);
-    double room_ns = TREND_ERRORS * MEDIAN_TO_DEVIATION * weighted_median(values, n);
+    double room_ns = FAR_DEVIATIONS * MEDIAN_TO_DEVIATION * weighted_median(values, n);
     for (int i = 0; i < n; i++) {
         double line_ns = height + slope * parts[i].at;
         parts[i].ns = fmin(fmax(parts[i].ns, line_ns - room_ns), line_ns + room_ns);
@@ -98,7 +98,7 @@ static void find_trend(const struct cause *cause, int from, int to, struct actin
     struct part parts[WHEN_PARTS];
     int n = parts_of(cause, from, to, parts);
     double ranks = rank_trend(parts, n), n_calls = 0, centre = 0, mean_ns = 0;
-    if (fabs(ranks) < TREND_ERRORS)
+    if (fabs(ranks) < FAR_DEVIATIONS)
         return;
     draw_outliers_in(parts, n);
     for (int i = 0; i < n; i++) {

@@ -439,7 +439,7 @@ void fetching_write(struct fetching *fetching, struct sites *sites, struct analy
         for (uint32_t site = key_high(term->key); at < spent->n && key_high(spent->at[at].key) == site; ++at)
             if (spent->at[at].ns > term->ns)
                 term = &spent->at[at];
-        if (term->ns * FETCHES_RUN_PART >= run_ns)
+        if (term->ns >= (NOTABLY_LONGER - 1) * run_ns)
             analysis->fetches[analysis->n_fetches++] =
                 (struct repeated_fetch){.call = names_site_text(sites, &analysis->arena, key_high(term->key)),
                                         .rank = (uint32_t)term->key,
