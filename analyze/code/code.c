@@ -249,14 +249,14 @@ static void note_degradation(struct code *code, enum degradation which)
         "cannot be read (it is not there any more): its code is named by address only",
         "cannot be read as an ELF file: its code is named by address only",
         "has been rebuilt since the run: its loops are named by address only",
-        "is not x86-64 code: its loops are not known",
+        "is neither x86-64 nor aarch64 code: its loops are not known",
         "has no debug information: its loops are named by address",
     };
     static const char *const several[] = {
         "cannot be read (they are not there any more): their code is named by address only",
         "cannot be read as ELF files: their code is named by address only",
         "have been rebuilt since the run: their loops are named by address only",
-        "are not x86-64 code: their loops are not known",
+        "are neither x86-64 nor aarch64 code: their loops are not known",
         "have no debug information: their loops are named by address",
     };
     /* "a, b and 3 more" */

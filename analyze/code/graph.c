@@ -243,20 +243,23 @@ void graph_release(struct graph *graph)
 }
 
 /*
- * Targets of a switch. Two forms are known, searched backwards from the jump in address order:
+ * Targets of a switch. These forms are known, searched backwards from the jump in address order:
  *     jmp *table(,%index,8)                          or the same through a load: 8-byte addresses
  *     lea table(%rip), %base; movslq (%base,%index,4), %r; add %base, %r; jmp *%r
  *                                                    4-byte offsets from the table
+ *     adr base; ldrb entry, [table, index]; add r, base, entry, sxtb 2; br r
+ *                                                    aarch64: offsets of 1, 2 or 4 bytes in instructions from a base
  * The comparison (or mask) before it bounds the table; every entry must lead to an instruction of the routine or, when
  * the bound is known, of its out-of-line part, so that a wrong guess ends the table and nothing else.
  */
 
 enum { SEARCH_BACK = 48, SEARCH_ADDRESS = 20000, MAX_ENTRIES = 4096, MAX_UNBOUNDED = 512 };
 
+/* An entry e leads to base + e * unit. */
 struct table {
-    uint64_t address;
-    uint8_t width;
-    bool is_relative;
+    uint64_t address, base;
+    uint8_t width, unit;
+    bool is_signed;
     uint32_t user; /* instruction that reads it */
 };
 
@@ -286,13 +289,10 @@ static bool find_address(const struct graph *graph, uint32_t before, uint8_t reg
 }
 
 /* load: reg = [base + index * scale + value]. */
-static bool table_of_load(const struct graph *graph, uint32_t load, struct table *table)
+static bool address_of_load(const struct graph *graph, uint32_t load, struct table *table)
 {
     const struct insn *in = &graph->insns.at[load];
-    table->user = load;
-    table->width = in->width;
-    table->is_relative = in->is_signed && in->width == 4;
-    if ((in->width != 8 && !table->is_relative) || (in->index == 0 && in->base == 0))
+    if (in->index == 0 && in->base == 0)
         return false;
     if (in->base == 0 || in->index == 0) {
         table->address = (uint64_t)in->value;
@@ -304,19 +304,38 @@ static bool table_of_load(const struct graph *graph, uint32_t load, struct table
            (in->scale == 1 && find_address(graph, load, in->index, &table->address));
 }
 
+/* What the load finds is where control goes, or (sum != CFG_NONE) is added to a base. */
+static bool table_of_load(const struct graph *graph, uint32_t load, uint32_t sum, struct table *table)
+{
+    const struct insn *at = graph->insns.at, *in = &at[load];
+    table->user = load;
+    table->width = in->width;
+    table->unit = sum != CFG_NONE && at[sum].scale > 1 ? at[sum].scale : 1;
+    table->is_signed = in->is_signed || (sum != CFG_NONE && at[sum].is_signed);
+    if (!address_of_load(graph, load, table))
+        return false;
+    if (table->unit > 1)
+        return find_address(graph, sum, at[sum].base, &table->base);
+    table->base = in->width == 8 ? 0 : table->address;
+    return in->width == 8 || (in->width == 4 && table->is_signed);
+}
+
 static bool find_table(const struct graph *graph, uint32_t jump, struct table *table)
 {
     const struct insn *at = graph->insns.at;
     if (at[jump].data == DATA_LOAD)
-        return table_of_load(graph, jump, table);
-    uint8_t reg = at[jump].reg, other = 0;
+        return table_of_load(graph, jump, CFG_NONE, table);
+    uint8_t reg = at[jump].reg;
+    uint32_t sum = CFG_NONE;
     for (uint32_t i = jump; i-- > window_start(jump);) {
         if (at[i].flow == FLOW_END || at[i].flow == FLOW_JUMP || at[i].flow == FLOW_INDIRECT_JUMP)
             return false;
-        if (at[i].data == DATA_ADD && at[i].reg == reg && other == 0)
-            other = at[i].base;
-        else if (at[i].data == DATA_LOAD && (at[i].reg == reg || (other != 0 && at[i].reg == other)))
-            return table_of_load(graph, i, table);
+        if (at[i].data == DATA_ADD && at[i].reg == reg && sum == CFG_NONE)
+            sum = i;
+        else if (at[i].data == DATA_LOAD &&
+                 (sum == CFG_NONE ? at[i].reg == reg
+                                  : at[i].reg == at[sum].index || (at[sum].scale == 1 && at[i].reg == at[sum].base)))
+            return table_of_load(graph, i, sum, table);
     }
     return false;
 }
@@ -334,6 +353,16 @@ static uint32_t find_bound(const struct graph *graph, uint32_t before)
     return 0;
 }
 
+static uint64_t target_of_entry(const struct table *table, const uint8_t *entry)
+{
+    uint64_t value = 0;
+    unsigned unused = 64 - 8u * table->width;
+    memcpy(&value, entry, table->width);
+    if (table->is_signed)
+        value = (uint64_t)((int64_t)(value << unused) >> unused);
+    return table->base + value * table->unit;
+}
+
 static void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets)
 {
     struct table table = {0};
@@ -342,16 +371,10 @@ static void jump_table_read(const struct image *image, const struct graph *graph
     uint32_t bound = find_bound(graph, table.user);
     uint32_t n = bound > 0 ? bound : MAX_UNBOUNDED;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t target = 0;
         const uint8_t *entry = image_bytes(image, table.address + (uint64_t)i * table.width, table.width);
         if (entry == NULL)
             return;
-        if (table.is_relative) {
-            int32_t offset;
-            memcpy(&offset, entry, sizeof offset);
-            target = table.address + (uint64_t)(int64_t)offset;
-        } else
-            memcpy(&target, entry, sizeof target);
+        uint64_t target = target_of_entry(&table, entry);
         /* An entry of a table of known length may lead to an out-of-line part. The others end where they leave the
          * routine. */
         const struct image_section *section = image_section_at(image, target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The control-flow graph of one routine, from its machine code. */
 #pragma once
-#include "analyze/code/image.h"
+#include "analyze/code/decoder.h"
 #include "analyze/code/routines.h"
 #include "wrap/flow/cfg.h"
 

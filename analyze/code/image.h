@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An executable file or shared library as it was linked: its bytes by address, its symbols, the names behind its
- * procedure linkage table, its debug information wherever that lies; and its instructions. All addresses are link-time
- * addresses of the file itself, also where the symbols or the debug information come from another file.
+ * procedure linkage table, its debug information wherever that lies. All addresses are link-time addresses of the file
+ * itself, also where the symbols or the debug information come from another file.
  */
 #pragma once
 #include "wrap/base/containers.h"
@@ -47,49 +47,3 @@ struct image_pointer {
 typedef VEC(struct image_pointer) image_pointers;
 /* All that the loader relocates with the image, by rising address. */
 void image_read_pointers(const struct image *image, image_pointers *pointers);
-
-/*
- * Machine instructions reduced to what finds loops: where control goes, and the few forms of data flow that compilers
- * use to index a jump table.
- */
-
-enum insn_flow {
-    FLOW_NEXT,          /* falls through */
-    FLOW_NOP,           /* falls through, padding */
-    FLOW_JUMP,          /* to target */
-    FLOW_BRANCH,        /* to target or through */
-    FLOW_INDIRECT_JUMP, /* where a table or a pointer says */
-    FLOW_CALL,          /* target, returns */
-    FLOW_INDIRECT_CALL,
-    FLOW_END, /* return, trap: no way on */
-};
-
-enum insn_data {
-    DATA_OTHER,
-    DATA_COMPARE, /* reg with the constant value */
-    DATA_MASK,    /* reg &= value */
-    DATA_ADDRESS, /* reg = address value */
-    DATA_LOAD,    /* reg = [base + index * scale + value], width bytes, or the jump itself reads it */
-    DATA_ADD,     /* reg += base */
-};
-
-struct insn {
-    uint64_t address;
-    uint64_t target; /* of direct jumps and calls; of indirect ones the slot they go through when that is constant */
-    int64_t value;
-    uint16_t size;
-    uint8_t flow, data;
-    uint8_t reg, base, index; /* registers as numbers from 1, of whatever width; 0 = none */
-    uint8_t scale, width;
-    bool is_signed; /* load extends the sign */
-};
-typedef VEC(struct insn) insns;
-
-struct decoder;
-/* NULL when the machine is not supported. */
-struct decoder *decoder_open(int machine);
-void decoder_close(struct decoder *decoder);
-/* Appends the instructions of [lo, hi). Unknown code falls through: bytes of it, or vector instructions. */
-void decoder_read(struct decoder *decoder, const struct image *image, uint64_t lo, uint64_t hi, insns *list);
-/* Does control go from this instruction to the next one? */
-bool insn_falls_through(const struct insn *in);

@@ -3,6 +3,7 @@
 #pragma once
 #include "analyze/code/code.h"
 #include "analyze/code/debug.h"
+#include "analyze/code/decoder.h"
 #include "analyze/code/image.h"
 #include "analyze/code/routines.h"
 #include "wrap/base/containers.h"

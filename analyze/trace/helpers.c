@@ -30,7 +30,7 @@
  * a turn. With many of them the helpers need not go at the same pace. A socket takes some hundred bytes that nobody has
  * read, so there are fewer blocks than that.
  */
-enum { BLOCKS = 64, BLOCK_BYTES = 128 << 10, BLOCK_BINS = 4096, PAGE = 4096 };
+enum { BLOCKS = 64, BLOCK_BYTES = 128 << 10, BLOCK_BINS = 4096, PAGE = 64 << 10 /* the largest anywhere */ };
 
 /* Messages on the socket. */
 enum { BLOCK_FULL = 'f', BLOCK_FREE = 'e', READ_AGAIN = 'a' };

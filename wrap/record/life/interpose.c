@@ -18,6 +18,7 @@
 #undef _FORTIFY_SOURCE /* it would give longjmp another name */
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
+#include "wrap/record/life/jump.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/stack/unwind.h"
 #include "wrap/record/threads.h"
@@ -147,14 +148,6 @@ static bool is_readable(uint64_t low, uint64_t high)
     return true;
 }
 
-static inline uint64_t saved_stack_pointer(const struct __jmp_buf_tag *env)
-{
-    enum { SLOT = 6 };
-    uint64_t value = (uint64_t)env->__jmpbuf[SLOT];
-    __asm__("ror $0x11, %0\n\txor %%fs:0x30, %0" : "+r"(value));
-    return value;
-}
-
 /* Each frame whose return address lies below to_sp ends, so the one before it is known to end when the next is found.
  * The walk cannot read further than that and stops in the frame that stays. True when it is the right one. */
 static bool walk(struct unwound *unwound, struct unwind_frame frame, uint64_t to_sp)
@@ -179,7 +172,7 @@ static void note(const struct __jmp_buf_tag *env, const struct unwind_frame *her
     int saved = errno;
     struct counters_thread *thread = workers_noting();
     if (thread && unwind_init()) {
-        uint64_t sp = here->reg[UNWIND_SP], to_sp = saved_stack_pointer(env);
+        uint64_t sp = here->reg[UNWIND_SP], to_sp = jump_stack_pointer(env);
         if (to_sp > sp && to_sp - sp <= HIGHEST_BYTES && is_readable(sp, to_sp) && walk(NULL, *here, to_sp))
             walk(&thread->unwound, *here, to_sp);
     }
@@ -200,7 +193,7 @@ typedef void jump(struct __jmp_buf_tag *env, int value);
     {                                                                                                                  \
         struct unwind_frame here = {0};                                                                                \
         unwind_here(&here);                                                                                            \
-        record_jumps_to(saved_stack_pointer(env));                                                                     \
+        record_jumps_to(jump_stack_pointer(env));                                                                      \
         note(env, &here);                                                                                              \
         jump *next = (jump *)next_function(&next_##name, #name);                                                       \
         if (next)                                                                                                      \

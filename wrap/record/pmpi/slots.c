@@ -11,8 +11,6 @@
 enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOBAL_DATA = R_X86_64_GLOB_DAT };
 #elif defined(__aarch64__)
 enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOBAL_DATA = R_AARCH64_GLOB_DAT };
-#else
-enum { JUMP_SLOT = -1, GLOBAL_DATA = -1 };
 #endif
 
 struct object {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A call that goes through a slot of the dynamic linker (slots.h) is sent through a stub. It adds one and jumps on, and
- * leaves every register and the stack as they were.
+ * leaves the stack and every register as they were, but those that any stub of the linkage table may use.
  */
 #include "wrap/record/pmpi/uncovered.h"
 #include "wrap/record/pmpi/next.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define N_STUBS 64
-#define STUB_BYTES 16
+#define STUB_BYTES 64
 
 /* The stubs name these: targets are filled before a stub is used. */
 __attribute__((visibility("hidden"), used)) uint64_t uncovered_calls[N_STUBS];
@@ -24,32 +24,38 @@ static char names[N_STUBS][64];
 static unsigned n_names;
 
 #if defined(__x86_64__)
+#define STUB                                                                                                           \
+    "lock incq uncovered_calls+at(%rip)\n"                                                                             \
+    "jmp *uncovered_targets+at(%rip)\n"
+#elif defined(__aarch64__)
+#define STUB                                                                                                           \
+    "adrp x16, uncovered_calls+at\n"                                                                                   \
+    "add x16, x16, :lo12:uncovered_calls+at\n"                                                                         \
+    "1: ldxr x17, [x16]\n"                                                                                             \
+    "add x17, x17, 1\n"                                                                                                \
+    "stxr w15, x17, [x16]\n"                                                                                           \
+    "cbnz w15, 1b\n"                                                                                                   \
+    "adrp x16, uncovered_targets+at\n"                                                                                 \
+    "ldr x16, [x16, :lo12:uncovered_targets+at]\n"                                                                     \
+    "br x16\n"
+#endif
 extern __attribute__((visibility("hidden"))) const char uncovered_stubs[];
 __asm__(".text\n"
-        ".balign 16\n"
+        ".balign 64\n"
         ".globl uncovered_stubs\n"
         ".hidden uncovered_stubs\n"
-        ".type uncovered_stubs, @function\n"
+        ".type uncovered_stubs, %function\n"
         "uncovered_stubs:\n"
         ".set at, 0\n"
-        ".rept 64\n"
-        "lock incq uncovered_calls+at(%rip)\n"
-        "jmp *uncovered_targets+at(%rip)\n"
-        ".balign 16\n"
+        ".rept 64\n" STUB ".balign 64\n"
         ".set at, at+8\n"
         ".endr\n"
         ".size uncovered_stubs, .-uncovered_stubs\n");
+
 static void *stub_of(unsigned i)
 {
     return (void *)(uintptr_t)(uncovered_stubs + (size_t)i * STUB_BYTES);
 }
-#else
-static void *stub_of(unsigned i)
-{
-    (void)i;
-    return NULL; /* calls go on as they did, and are not counted */
-}
-#endif
 
 /* Calls of these do not wait, and are none of MPI's work: numbers and handles turned into each other, the clock, and
  * what tools ask. */
@@ -80,7 +86,7 @@ static void *count_calls(const struct slot *slot, void *ourselves)
     unsigned i = 0;
     while (i < n_names && strncmp(names[i], slot->name, sizeof *names - 1) != 0)
         i++;
-    if (!target || i == N_STUBS || !stub_of(i))
+    if (!target || i == N_STUBS)
         return NULL;
     if (i == n_names) {
         snprintf(names[n_names++], sizeof *names, "%s", slot->name);

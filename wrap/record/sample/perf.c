@@ -31,7 +31,6 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,
     RING_SCRATCH_BYTES = 65536,
     LARGEST_RING_BYTES = 512 << 10,
     SAMPLES_PER_RING = 4, /* at least */
@@ -59,6 +58,12 @@ static uint64_t switch_cost_ns;
 static uint64_t n_switches;
 static unsigned n_descriptors;
 
+/* A ring begins with one page about it. */
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 /* The mapping keeps the event alive, so nothing is lost when the program closes all descriptors. */
 static void keep_descriptor(struct perf_ring *ring, int fd)
 {
@@ -82,7 +87,8 @@ bool perf_change_period(struct perf_ring *ring, uint64_t period_ns)
     return has_descriptor(ring) && ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
 }
 
-/* With a buffer of `data_bytes`, a power of two, halved where the limit on locked memory demands it. */
+/* With a buffer of `data_bytes`, a power of two and a page at least, halved where the limit on locked memory demands
+ * it. */
 static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes, int32_t tid, size_t data_bytes)
 {
     ring->page = NULL;
@@ -91,8 +97,9 @@ static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes
     if (fd < 0)
         return errno;
     int why = ENOMEM;
-    for (; data_bytes >= PAGE; data_bytes /= 2) {
-        void *at = mmap(NULL, PAGE + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    data_bytes = data_bytes < page_bytes() ? page_bytes() : data_bytes;
+    for (; data_bytes >= page_bytes(); data_bytes /= 2) {
+        void *at = mmap(NULL, page_bytes() + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) {
             *ring = (struct perf_ring){.page = at, .data_bytes = data_bytes};
             if (attributes->sample_period)
@@ -126,7 +133,7 @@ void perf_close(struct perf_ring *ring)
     if (!ring->page)
         return;
     leave_descriptor(ring);
-    munmap(ring->page, PAGE + ring->data_bytes);
+    munmap(ring->page, page_bytes() + ring->data_bytes);
     ring->page = NULL;
 }
 
@@ -138,7 +145,7 @@ static const struct perf_event_header *peek(struct perf_ring *ring, void *room)
     uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
     if (head - ring->tail < sizeof(struct perf_event_header))
         return NULL;
-    const char *data = (const char *)ring->page + PAGE;
+    const char *data = (const char *)ring->page + page_bytes();
     size_t at = ring->tail % ring->data_bytes;
     /* Records are multiples of 8 bytes, hence headers never wrap. */
     const struct perf_event_header *record = (const void *)(data + at);
@@ -161,9 +168,6 @@ static void pop(struct perf_ring *ring, const struct perf_event_header *record)
     __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-/* bx bp sp ip r12 r13 r14 r15, in the numbering of asm/perf_regs.h */
-static const uint64_t user_registers = 1u << 1 | 1u << 6 | 1u << 7 | 1u << 8 | 0xfu << 20;
-
 static struct perf_event_attr task_clock(uint64_t period_ns, uint32_t window_bytes)
 {
     return (struct perf_event_attr){
@@ -172,7 +176,7 @@ static struct perf_event_attr task_clock(uint64_t period_ns, uint32_t window_byt
         .sample_period = period_ns,
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
                        PERF_SAMPLE_STACK_USER,
-        .sample_regs_user = user_registers,
+        .sample_regs_user = UNWIND_SAMPLED_BITS,
         .sample_stack_user = window_bytes,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
@@ -323,7 +327,7 @@ struct sample_fields {
     uint64_t time_ns;
     uint64_t cpu_ns; /* of the thread, in the kernel too */
     uint64_t abi;
-    uint64_t bx, bp, sp, pc, r12, r13, r14, r15;
+    uint64_t reg[UNWIND_N_SAMPLED];
     uint64_t stack_bytes;
     unsigned char stack[];
 };
@@ -351,15 +355,9 @@ static bool parse_sample(const struct perf_event_header *header, struct sample *
         copied_bytes = 0;
     *sample = (struct sample){.time_ns = own_time(f->time_ns)};
     sample->flags = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? WW_S_KERNEL : 0;
-    sample->window = (struct unwind_stack){.low = f->sp, .high = f->sp + copied_bytes, .bytes = f->stack};
-    struct unwind_frame *frame = &sample->frame;
-    frame->reg[UNWIND_BX] = f->bx;
-    frame->reg[UNWIND_BP] = f->bp;
-    frame->reg[UNWIND_SP] = f->sp;
-    frame->reg[UNWIND_PC] = f->pc;
-    memcpy(&frame->reg[UNWIND_R12], &f->r12, 4 * sizeof f->r12);
-    frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
-    frame->interrupted = true;
+    unwind_from_sample(&sample->frame, f->reg);
+    uint64_t sp = sample->frame.reg[UNWIND_SP];
+    sample->window = (struct unwind_stack){.low = sp, .high = sp + copied_bytes, .bytes = f->stack};
     return true;
 }
 

@@ -253,8 +253,7 @@ static bool guess_frame_pointer(struct unwind_frame *frame, const struct unwind_
         if (!read_word(stack, bp, &saved_bp) || !read_word(stack, bp + WORD, &pc))
             return false;
         if (((saved_bp > bp && saved_bp < stack->high) || saved_bp <= 1) && unwind_is_code(pc)) {
-            frame->reg[UNWIND_BP] = bp;
-            frame->valid |= 1u << UNWIND_BP;
+            unwind_set(frame, UNWIND_BP, bp);
             return true;
         }
     }
@@ -263,15 +262,15 @@ static bool guess_frame_pointer(struct unwind_frame *frame, const struct unwind_
 
 static void walk_blocked(struct stack_walk *walk, const struct place *place, const struct unwind_stack *stack)
 {
-    struct unwind_frame frame = {.valid = 1u << UNWIND_SP | 1u << UNWIND_PC, .interrupted = true};
-    frame.reg[UNWIND_SP] = place->sp;
-    frame.reg[UNWIND_PC] = place->pc;
+    struct unwind_frame frame = {.interrupted = true};
+    unwind_set(&frame, UNWIND_SP, place->sp);
+    unwind_set(&frame, UNWIND_PC, place->pc);
     walk->n = 1;
     walk->flags = 0;
     walk->address[0] = place->pc;
     walk->slot[0] = 0;
     stacks_walk(walk, &frame, stack);
-    if ((walk->flags & WW_STACK_CUT) && !(frame.valid & 1u << UNWIND_BP) && guess_frame_pointer(&frame, stack)) {
+    if ((walk->flags & WW_STACK_CUT) && !unwind_is_valid(&frame, UNWIND_BP) && guess_frame_pointer(&frame, stack)) {
         struct stack_walk outer = *walk;
         outer.flags = 0;
         stacks_walk(&outer, &frame, stack);

@@ -15,14 +15,13 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 enum { N_SLOTS = 16, WINDOW_BYTES = 60 << 10, USUAL_BYTES = 4096, PAGE = 4096, LOWEST_SPARE_SIGNALS = 4 };
 
 struct slot {
     uint64_t time_ns, weight_ns, cpu_ns, ready_ns;
-    uint64_t reg[UNWIND_N_REGS];
+    struct unwind_frame frame;
     size_t n;
     unsigned char bytes[WINDOW_BYTES];
     struct python_walk python;
@@ -42,7 +41,7 @@ static _Atomic unsigned n_attached;
 
 static void copy_stack(struct slot *slot)
 {
-    uint64_t sp = slot->reg[UNWIND_SP];
+    uint64_t sp = slot->frame.reg[UNWIND_SP];
     /* To the frames that are known from the thread's last MPI call, as far as there is room. */
     uint64_t end = recorder_self ? stacks_last_slot(&recorder_self->stacks) : 0;
     uint64_t bytes = end > sp ? end + sizeof end - sp : 0;
@@ -87,13 +86,7 @@ static void on_timer(int signal, siginfo_t *info, void *context)
         slot->weight_ns = cpu_ns - ring->cpu_ns;
         slot->cpu_ns = cpu_ns;
         slot->ready_ns = machine_ready_ns();
-        const greg_t *g = ((const ucontext_t *)context)->uc_mcontext.gregs;
-        static const struct {
-            unsigned char ours, theirs;
-        } pairs[] = {{UNWIND_PC, REG_RIP}, {UNWIND_SP, REG_RSP}, {UNWIND_BP, REG_RBP}, {UNWIND_BX, REG_RBX},
-                     {12, REG_R12},        {13, REG_R13},        {14, REG_R14},        {15, REG_R15}};
-        for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
-            slot->reg[pairs[i].ours] = (uint64_t)g[pairs[i].theirs];
+        unwind_from_signal(&slot->frame, context);
         copy_stack(slot);
         copy_python(ring, slot);
         ring->cpu_ns = cpu_ns;
@@ -172,10 +165,8 @@ bool timer_peek(struct timer_ring *ring, struct sample *sample)
     const struct slot *slot = &ring->slot[tail % N_SLOTS];
     *sample = (struct sample){
         .time_ns = slot->time_ns, .weight_ns = slot->weight_ns, .cpu_ns = slot->cpu_ns, .ready_ns = slot->ready_ns};
-    memcpy(sample->frame.reg, slot->reg, sizeof slot->reg);
-    sample->frame.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
-    sample->frame.interrupted = true;
-    uint64_t sp = slot->reg[UNWIND_SP];
+    sample->frame = slot->frame;
+    uint64_t sp = slot->frame.reg[UNWIND_SP];
     sample->window = (struct unwind_stack){.low = sp, .high = sp + slot->n, .bytes = slot->bytes};
     sample->python = &slot->python;
     return true;

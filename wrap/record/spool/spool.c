@@ -23,7 +23,7 @@
 
 enum spool_state { SPOOL_IDLE, SPOOL_PREPARING, SPOOL_READY, SPOOL_NO_ROOM };
 /* Growing the table of descriptors beyond its first 64 stops a program with threads for some 10 ms. */
-enum { PAGE = 4096, HIGH_FD = 48, ZEROS_BYTES = 256 << 10 };
+enum { SMALLEST_PAGE = 4096, HIGH_FD = 48, ZEROS_BYTES = 256 << 10 };
 
 static bool is_our_file(const struct spool *spool, int fd)
 {
@@ -91,15 +91,29 @@ static bool allocate_blocks(int fd, uint64_t offset, size_t bytes)
     return write_zeros(fd, offset, bytes);
 }
 
+/* Segments begin 4 KiB behind a multiple of 64 KiB: where pages are larger, a mapping begins before its segment. */
+static size_t bytes_before(uint64_t position)
+{
+    return (size_t)(position % (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
 static char *map_file(int fd, uint64_t offset, size_t bytes)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-    if (at == MAP_FAILED)
+    size_t before = bytes_before(offset);
+    void *mapped = mmap(NULL, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(offset - before));
+    if (mapped == MAP_FAILED)
         return NULL;
-    if (madvise(at, bytes, MADV_POPULATE_WRITE) < 0 && (errno == EINVAL || errno == ENOSYS))
-        for (size_t i = 0; i < bytes; i += PAGE)
-            atomic_fetch_or_explicit((_Atomic char *)((char *)at + i), 0, memory_order_relaxed);
+    char *at = (char *)mapped + before;
+    if (madvise(mapped, before + bytes, MADV_POPULATE_WRITE) < 0 && (errno == EINVAL || errno == ENOSYS))
+        for (size_t i = 0; i < bytes; i += SMALLEST_PAGE)
+            atomic_fetch_or_explicit((_Atomic char *)at + i, 0, memory_order_relaxed);
     return at;
+}
+
+static void unmap_file(char *at, size_t bytes)
+{
+    size_t before = bytes_before((uintptr_t)at);
+    munmap(at - before, before + bytes);
 }
 
 static bool budget_take(struct spool_budget *budget, size_t bytes)
@@ -234,7 +248,7 @@ static bool next_is_ready(struct spool *spool)
 static void release(struct spool_segment *segment)
 {
     if (segment->at)
-        munmap(segment->at, segment->bytes);
+        unmap_file(segment->at, segment->bytes);
     segment->at = NULL;
 }
 
@@ -492,7 +506,7 @@ static void stop_preparing(struct spool *spool)
         sched_yield();
     }
     if (atomic_load(&spool->state) == SPOOL_READY)
-        munmap(spool->ready.at, spool->ready.bytes);
+        unmap_file(spool->ready.at, spool->ready.bytes);
     atomic_store(&spool->state, SPOOL_NO_ROOM);
 }
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LONGEST_CALL = 8, DIRECT_CALL_BYTES = 5, STUB_BYTES = 16 };
+enum { STUB_BYTES = 16 };
 
 static bool is_within(const struct dl_phdr_info *module, uint64_t address, size_t n, uint32_t permission)
 {
@@ -25,15 +25,6 @@ static bool read_bytes(const struct dl_phdr_info *module, uint64_t from, void *t
     return true;
 }
 
-static bool read_relative(const struct dl_phdr_info *module, uint64_t at, uint64_t *address)
-{
-    int32_t offset;
-    if (!read_bytes(module, at, &offset, sizeof offset))
-        return false;
-    *address = at + sizeof offset + (uint64_t)(int64_t)offset;
-    return true;
-}
-
 /* The content of the global offset table's slot, unless it leads back into the stub: not looked up yet. */
 static uint64_t through_table(const struct dl_phdr_info *module, uint64_t slot, uint64_t stub)
 {
@@ -41,6 +32,19 @@ static uint64_t through_table(const struct dl_phdr_info *module, uint64_t slot, 
     if (!read_bytes(module, slot, &target, sizeof target) || target - stub < STUB_BYTES || target <= CALL_SITE_INDIRECT)
         return CALL_SITE_INDIRECT;
     return target;
+}
+
+#if defined(__x86_64__)
+
+enum { LONGEST_CALL = 8, DIRECT_CALL_BYTES = 5 };
+
+static bool read_relative(const struct dl_phdr_info *module, uint64_t at, uint64_t *address)
+{
+    int32_t offset;
+    if (!read_bytes(module, at, &offset, sizeof offset))
+        return false;
+    *address = at + sizeof offset + (uint64_t)(int64_t)offset;
+    return true;
 }
 
 /* "endbr64; bnd jmp *slot(%rip)", both prefixes optional: a stub of the linkage table. */
@@ -90,3 +94,48 @@ uint64_t call_site_target(const struct dl_phdr_info *module, uint64_t return_add
     }
     return CALL_SITE_NONE;
 }
+
+#elif defined(__aarch64__)
+
+/* A number of `bits` bits that begins at bit `first` of an instruction, times `unit`. */
+static uint64_t field(uint32_t code, unsigned first, unsigned bits, uint64_t unit)
+{
+    int32_t value = (int32_t)(code << (32 - first - bits)) >> (32 - bits);
+    return (uint64_t)(int64_t)value * unit;
+}
+
+static bool is_like(uint32_t code, uint32_t mask, uint32_t value)
+{
+    return (code & mask) == value;
+}
+
+/* "bti c; adrp x16, slot; ldr x17, [x16, slot]", the first optional: a stub of the linkage table. */
+static uint64_t follow_stub(const struct dl_phdr_info *module, uint64_t target)
+{
+    uint32_t code[STUB_BYTES / 4];
+    if (!read_bytes(module, target, code, sizeof code))
+        return target;
+    unsigned at = code[0] == 0xd503245fu;
+    if (!is_like(code[at], 0x9f00001fu, 0x90000010u) || !is_like(code[at + 1], 0xffc003ffu, 0xf9400211u))
+        return target;
+    uint64_t pages = field(code[at], 5, 19, 4) | (code[at] >> 29 & 3);
+    uint64_t slot = ((target + 4 * at) & ~0xfffull) + (pages << 12) + (code[at + 1] >> 10 & 0xfff) * sizeof slot;
+    return through_table(module, slot, target);
+}
+
+uint64_t call_site_target(const struct dl_phdr_info *module, uint64_t return_address)
+{
+    uint32_t code;
+    uint64_t at = return_address - sizeof code;
+    if (at % sizeof code != 0 || !read_bytes(module, at, &code, sizeof code))
+        return CALL_SITE_NONE;
+    if (is_like(code, 0xfc000000u, 0x94000000u)) { /* bl */
+        uint64_t target = at + field(code, 0, 26, sizeof code);
+        return is_within(module, target, 1, PF_X) ? follow_stub(module, target) : CALL_SITE_NONE;
+    }
+    /* blr, and with a signature: blraa, blrab, blraaz, blrabz */
+    bool is_indirect = is_like(code, 0xfffffc1fu, 0xd63f0000u) || is_like(code, 0xfefff800u, 0xd63f0800u);
+    return is_indirect ? CALL_SITE_INDIRECT : CALL_SITE_NONE;
+}
+
+#endif

@@ -3,8 +3,8 @@
  * The call instruction that ends at an address: is there one, and where does it lead?
  *
  * Understood are the direct call, and the indirect one through a register or memory. The stub of a linkage table and a
- * call through a global offset table are followed to the function that the loader found. x86-64 instructions are not
- * self-synchronising: bytes that only look like a call are taken for one.
+ * call through a global offset table are followed to the function that the loader found. On x86-64, whose instructions
+ * have several lengths, bytes that only look like a call are taken for one.
  */
 #pragma once
 #include <link.h>

@@ -170,7 +170,7 @@ static bool cie_parse(const struct cfi_module *module, const unsigned char *at, 
     cie->code_factor = take_uleb(&c);
     cie->data_factor = take_sleb(&c);
     uint64_t return_register = version == 1 ? take(&c, 1) : take_uleb(&c);
-    if (return_register != UNWIND_PC || !cie_augmentation(&c, text, cie))
+    if (return_register != UNWIND_RA || !cie_augmentation(&c, text, cie))
         return false;
     cie->instructions = c;
     return !c.bad;
@@ -329,6 +329,8 @@ static bool run_extended(struct machine *m, struct cursor *c, unsigned op)
 {
     switch (op) {
     case 0x00: /* nop */
+    case 0x2c: /* AARCH64_negate_ra_state_with_pc, AARCH64_negate_ra_state: signatures are taken off in any case */
+    case 0x2d:
         return true;
     case 0x01: /* set_loc */
         m->location = take_encoded(c, m->cie->pointer_encoding, NULL);
@@ -492,7 +494,7 @@ static bool step(struct evaluation *e)
     if (op >= 0x70 && op <= 0x8f) { /* breg */
         unsigned reg = op - 0x70;
         value = (uint64_t)take_sleb(&e->in);
-        return reg < UNWIND_N_REGS && (e->frame->valid & 1u << reg) && push(e, e->frame->reg[reg] + value);
+        return reg < UNWIND_N_REGS && unwind_is_valid(e->frame, reg) && push(e, e->frame->reg[reg] + value);
     }
     switch (op) {
     case 0x06: /* deref */

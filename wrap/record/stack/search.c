@@ -85,8 +85,7 @@ static bool is_proved(struct unwind_frame *frame, const struct unwind_stack *sta
     for (uint64_t at = slot - WORD; at >= stack->low && slot - at <= SAVED_WORDS * WORD; at -= WORD) {
         if (!cfi_read_stack(stack, at, &saved) || saved <= slot || saved % WORD != 0)
             continue;
-        frame->reg[UNWIND_BP] = saved;
-        frame->valid |= 1u << UNWIND_BP;
+        unwind_set(frame, UNWIND_BP, saved);
         if (arrives(*frame, stack, known, slot))
             return true;
     }
@@ -102,10 +101,13 @@ static bool search_part(struct unwind_frame *frame, const struct unwind_stack *s
     uint64_t value;
     quiet.known = NULL;
     for (uint64_t at = frame->reg[UNWIND_SP]; at < stack->high && cfi_read_stack(stack, at, &value); at += WORD) {
+        value = unwind_bare(value);
         const struct part *into = part_of(value);
         if (!into || (into == part) != is_inside || !unwind_place(value, &place) || place.callee == CALL_SITE_NONE)
             continue;
         struct unwind_frame caller = *frame;
+        caller.valid &= ~(1ull << UNWIND_RA | 1ull << UNWIND_SP);
+        caller.valid |= UNWIND_BY_POINTER & ~(1ull << UNWIND_BP);
         caller.reg[UNWIND_PC] = value;
         caller.reg[UNWIND_SP] = at + WORD;
         caller.interrupted = false;
@@ -118,9 +120,27 @@ static bool search_part(struct unwind_frame *frame, const struct unwind_stack *s
     return false;
 }
 
+/* What calls nobody leaves its return address in the register, where there is one. */
+static bool search_register(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+{
+    if (UNWIND_RA == UNWIND_PC || !frame->interrupted || !unwind_is_valid(frame, UNWIND_RA))
+        return false;
+    struct unwind_stack quiet = *stack;
+    struct unwind_frame caller = *frame;
+    quiet.known = NULL;
+    caller.valid &= ~(1ull << UNWIND_RA);
+    caller.reg[UNWIND_PC] = unwind_bare(frame->reg[UNWIND_RA]);
+    caller.interrupted = false;
+    if (!arrives(caller, &quiet, stack->known, 0))
+        return false;
+    *frame = caller;
+    *slot = 0;
+    return true;
+}
+
 bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
 {
-    if (!stack->known || !(frame->valid & 1u << UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0)
+    if (!stack->known || !unwind_is_valid(frame, UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0)
         return false;
     struct loader_counts now = loader_count();
     if (now.n_adds != code.as_of.n_adds || now.n_subs != code.as_of.n_subs) {
@@ -131,5 +151,6 @@ bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack,
     if (code.n == MAX_PARTS)
         return false;
     const struct part *own = part_of(frame->reg[UNWIND_PC]);
-    return search_part(frame, stack, own, true, slot) || search_part(frame, stack, own, false, slot);
+    return search_register(frame, stack, slot) || search_part(frame, stack, own, true, slot) ||
+           search_part(frame, stack, own, false, slot);
 }

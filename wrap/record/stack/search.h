@@ -15,6 +15,8 @@
  * return address. A wrong one seldom arrives. A frame left behind that is placed by its frame pointer fits when one of
  * those words points to a living frame whose call went through a pointer.
  *
+ * On aarch64 a kernel that calls nobody has its return address in a register, which is tried first.
+ *
  * Cost: a comparison for most words, some ten nanoseconds a frame for those that follow a call. One thread at a time.
  */
 #pragma once

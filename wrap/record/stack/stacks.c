@@ -176,13 +176,13 @@ static void walk_from_wrapper(struct stack_walk *walk, struct unwind_frame frame
     for (unsigned i = 0; i < SELF_FRAMES; i++)
         if (unwind_step(&frame, &stack, &slot) != UNWIND_FRAME || frame.reg[UNWIND_SP] >= fa + 16)
             break;
-    if (frame.reg[UNWIND_SP] != fa + 16 || frame.reg[UNWIND_PC] != ra) {
-        frame.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP;
+    if (frame.reg[UNWIND_SP] < fa + 16 || frame.reg[UNWIND_PC] != ra) {
+        frame.valid = UNWIND_BY_POINTER;
         frame.reg[UNWIND_PC] = ra;
         frame.reg[UNWIND_SP] = fa + 16;
         frame.interrupted = false;
         if (!cfi_read_stack(&stack, fa, &frame.reg[UNWIND_BP]))
-            frame.valid &= ~(1u << UNWIND_BP);
+            frame.valid &= ~(1ull << UNWIND_BP);
     }
     stacks_walk(walk, &frame, &stack);
 }
@@ -227,7 +227,7 @@ static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, 
     entry->id = id;
     for (unsigned i = 1; i < walk->n; i++) {
         entry->word[i - 1].place = walk->slot[i];
-        entry->word[i - 1].value = walk->address[i];
+        entry->word[i - 1].value = word_now((const uint64_t *)(uintptr_t)walk->slot[i]);
     }
     entry->next = *chain;
     *chain = entry;

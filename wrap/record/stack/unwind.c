@@ -28,13 +28,14 @@ enum rule_kind {
     RULE_PLAIN,
     RULE_FULL, /* interpret cfi_row */
 };
-enum { N_SAVED = 6, IS_SAME = INT16_MIN, N_RULES = 8192, N_PROBES = 4, WORD = 8 };
-static const unsigned char saved_reg[N_SAVED] = {UNWIND_BX, UNWIND_BP, 12, 13, 14, 15};
+enum { IS_SAME = INT16_MIN, N_RULES = 8192, N_PROBES = 4, WORD = 8 };
+static const unsigned char saved_reg[UNWIND_N_SAVED] = UNWIND_SAVED;
 
 struct rule {
     uint8_t kind, cfa_register;
-    bool cfa_is_loaded;     /* CFA = *(register + cfa_offset) + cfa_after */
-    int16_t saved[N_SAVED]; /* words from the CFA, or IS_SAME */
+    bool cfa_is_loaded; /* CFA = *(register + cfa_offset) + cfa_after */
+    /* Where the registers were saved, in words from the CFA; IS_SAME = nowhere. */
+    int16_t return_address, saved[UNWIND_N_SAVED];
     int32_t cfa_offset, cfa_after;
     struct unwind_place place; /* of the address that follows */
 };
@@ -140,7 +141,7 @@ static int search_module(struct dl_phdr_info *info, size_t size, void *context)
 static bool is_one_load(const struct cfi_rule *cfa, struct rule *rule)
 {
     const unsigned char *b = cfa->bytes;
-    if (cfa->n_bytes < 3 || b[0] < 0x70 || b[0] >= 0x70 + UNWIND_N_REGS || (b[1] & 0x80) || b[2] != 0x06)
+    if (cfa->n_bytes < 3 || b[0] < 0x70 || b[0] > 0x8f || b[0] >= 0x70 + UNWIND_N_REGS || (b[1] & 0x80) || b[2] != 0x06)
         return false;
     if (cfa->n_bytes == 5 && b[3] == 0x23 && !(b[4] & 0x80))
         rule->cfa_after = b[4];
@@ -152,18 +153,22 @@ static bool is_one_load(const struct cfi_rule *cfa, struct rule *rule)
     return true;
 }
 
+static bool boil_down_word(const struct cfi_rule *r, int16_t *word)
+{
+    *word = IS_SAME;
+    if (r->kind == CFI_AT_OFFSET && r->value % WORD == 0 && r->value / WORD > IS_SAME && r->value / WORD < INT16_MAX)
+        *word = (int16_t)(r->value / WORD);
+    return *word != IS_SAME || r->kind == CFI_SAME;
+}
+
 static bool boil_down_saved(const struct cfi_row *row, struct rule *rule)
 {
-    for (unsigned i = 0; i < N_SAVED; i++) {
-        const struct cfi_rule *r = &row->reg[saved_reg[i]];
-        rule->saved[i] = IS_SAME;
-        if (r->kind == CFI_AT_OFFSET && r->value % WORD == 0 && r->value / WORD > IS_SAME &&
-            r->value / WORD < INT16_MAX)
-            rule->saved[i] = (int16_t)(r->value / WORD);
-        else if (r->kind != CFI_SAME)
+    if (!boil_down_word(&row->reg[UNWIND_RA], &rule->return_address))
+        return false;
+    for (unsigned i = 0; i < UNWIND_N_SAVED; i++)
+        if (!boil_down_word(&row->reg[saved_reg[i]], &rule->saved[i]))
             return false;
-    }
-    return true;
+    return rule->return_address != IS_SAME || UNWIND_RA != UNWIND_PC;
 }
 
 static bool boil_down_cfa(const struct cfi_row *row, struct rule *rule)
@@ -179,11 +184,9 @@ static bool boil_down_cfa(const struct cfi_row *row, struct rule *rule)
 static struct rule boil_down(const struct cfi_row *row)
 {
     struct rule rule = {.kind = RULE_PLAIN};
-    const struct cfi_rule *ra = &row->reg[UNWIND_PC];
-    if (ra->kind == CFI_UNDEFINED)
+    if (row->reg[UNWIND_RA].kind == CFI_UNDEFINED)
         rule.kind = RULE_LAST;
-    else if (row->is_signal_frame || ra->kind != CFI_AT_OFFSET || ra->value != -WORD || !boil_down_saved(row, &rule) ||
-             !boil_down_cfa(row, &rule))
+    else if (row->is_signal_frame || !boil_down_saved(row, &rule) || !boil_down_cfa(row, &rule))
         rule.kind = RULE_FULL;
     return rule;
 }
@@ -230,12 +233,12 @@ static bool rule_known(uint64_t key, struct rule *rule)
     return false;
 }
 
-/* `pc` is below 2^47 in every user process, which leaves the upper bits of the key to the generation. */
+/* `pc` is below 2^48 in every user process, which leaves the upper bits of the key to the generation. */
 static struct rule rule_of(uint64_t pc)
 {
     struct rule rule = {.kind = RULE_OUTSIDE};
     uint64_t key = pc | atomic_load(&generation) << 48;
-    if (pc == 0 || pc >> 47 != 0 || rule_known(key, &rule))
+    if (pc == 0 || pc >> 48 != 0 || rule_known(key, &rule))
         return rule;
     struct search search;
     sigset_t before;
@@ -267,77 +270,91 @@ bool unwind_place(uint64_t return_address, struct unwind_place *place)
     return rule.kind != RULE_OUTSIDE;
 }
 
-static bool known(const struct unwind_frame *frame, unsigned reg)
+/* The caller's frame begins. What was in a register for return addresses is the caller's no more. */
+static void arrive(struct unwind_frame *frame, uint64_t pc, uint64_t sp)
 {
-    return frame->valid >> reg & 1;
+    frame->valid &= ~(1ull << UNWIND_RA);
+    unwind_set(frame, UNWIND_PC, pc);
+    unwind_set(frame, UNWIND_SP, sp);
+    frame->interrupted = false;
 }
 
-static void set(struct unwind_frame *frame, unsigned reg, uint64_t value)
+static enum unwind_result step_pointers(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
 {
-    frame->reg[reg] = value;
-    frame->valid |= 1u << reg;
+    uint64_t bp = frame->reg[UNWIND_BP], pc, caller_bp;
+    if (!unwind_is_valid(frame, UNWIND_BP) || bp < frame->reg[UNWIND_SP] || !cfi_read_stack(stack, bp, &caller_bp) ||
+        !cfi_read_stack(stack, bp + WORD, &pc) || !unwind_is_code(unwind_bare(pc) - 1))
+        return UNWIND_CUT;
+    *slot = bp + WORD;
+    arrive(frame, unwind_bare(pc), bp + 2 * WORD);
+    frame->reg[UNWIND_BP] = caller_bp;
+    frame->valid = UNWIND_BY_POINTER;
+    return UNWIND_FRAME;
+}
+
+/* A routine whose stack pointer is not known, but which stored the frame pointer and the return address side by side,
+ * has its frame pointer there. */
+static bool plain_cfa(const struct unwind_frame *frame, const struct rule *rule, uint64_t *cfa)
+{
+    int16_t pair = rule->saved[0];
+    if (unwind_is_valid(frame, rule->cfa_register))
+        *cfa = frame->reg[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset;
+    else if (rule->cfa_register == UNWIND_SP && unwind_is_valid(frame, UNWIND_BP) && pair != IS_SAME &&
+             rule->return_address == pair + 1)
+        *cfa = frame->reg[UNWIND_BP] - (uint64_t)((int64_t)pair * WORD);
+    else
+        return false;
+    return true;
 }
 
 static enum unwind_result step_plain(struct unwind_frame *frame, const struct unwind_stack *stack,
                                      const struct rule *rule, uint64_t *slot)
 {
     uint64_t cfa, value;
-    if (!known(frame, rule->cfa_register))
+    if (!plain_cfa(frame, rule, &cfa))
         return UNWIND_CUT;
-    cfa = frame->reg[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset;
     if (rule->cfa_is_loaded) {
         if (!cfi_read_stack(stack, cfa, &cfa))
             return UNWIND_CUT;
         cfa += (uint64_t)(int64_t)rule->cfa_after;
     }
-    if (cfa <= frame->reg[UNWIND_SP] || !cfi_read_stack(stack, cfa - WORD, &value))
+    bool is_in_register = rule->return_address == IS_SAME;
+    if (is_in_register && frame->interrupted && !unwind_is_valid(frame, UNWIND_RA))
+        return step_pointers(frame, stack, slot);
+    uint64_t at = cfa + (uint64_t)((int64_t)rule->return_address * WORD), pc = frame->reg[UNWIND_RA];
+    if (is_in_register ? !frame->interrupted || cfa < frame->reg[UNWIND_SP]
+                       : cfa <= frame->reg[UNWIND_SP] || !cfi_read_stack(stack, at, &pc))
         return UNWIND_CUT;
-    *slot = cfa - WORD;
-    frame->reg[UNWIND_PC] = value;
-    frame->reg[UNWIND_SP] = cfa;
-    frame->interrupted = false;
-    for (unsigned i = 0; i < N_SAVED; i++)
+    *slot = is_in_register ? 0 : at;
+    arrive(frame, unwind_bare(pc), cfa);
+    for (unsigned i = 0; i < UNWIND_N_SAVED; i++)
         if (rule->saved[i] != IS_SAME &&
             cfi_read_stack(stack, cfa + (uint64_t)((int64_t)rule->saved[i] * WORD), &value))
-            set(frame, saved_reg[i], value);
-    return UNWIND_FRAME;
-}
-
-static enum unwind_result step_pointers(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
-{
-    uint64_t bp = frame->reg[UNWIND_BP], pc, caller_bp;
-    if (!known(frame, UNWIND_BP) || bp < frame->reg[UNWIND_SP] || !cfi_read_stack(stack, bp, &caller_bp) ||
-        !cfi_read_stack(stack, bp + WORD, &pc) || !unwind_is_code(pc - 1))
-        return UNWIND_CUT;
-    *slot = bp + WORD;
-    frame->reg[UNWIND_PC] = pc;
-    frame->reg[UNWIND_SP] = bp + 2 * WORD;
-    frame->interrupted = false;
-    frame->reg[UNWIND_BP] = caller_bp;
-    frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP;
+            unwind_set(frame, saved_reg[i], value);
     return UNWIND_FRAME;
 }
 
 /*
- * The address of a nested function leads to a few instructions on the stack, which load a register and jump on: what
- * called them returns to what is on top of it.
+ * The address of a nested function leads to a few instructions on the stack, which load a register and jump on: the
+ * return address is where a call leaves it.
  */
 static bool is_trampoline(const struct unwind_frame *frame)
 {
     enum { STACK_BYTES = 1 << 26 };
     uint64_t pc = frame->reg[UNWIND_PC], sp = frame->reg[UNWIND_SP];
-    return frame->interrupted && known(frame, UNWIND_SP) && pc > sp && pc - sp < STACK_BYTES;
+    return frame->interrupted && unwind_is_valid(frame, UNWIND_SP) && pc > sp && pc - sp < STACK_BYTES;
 }
 
 static enum unwind_result step_trampoline(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
 {
-    uint64_t sp = frame->reg[UNWIND_SP], pc;
-    if (!cfi_read_stack(stack, sp, &pc) || !unwind_is_code(pc - 1))
+    const bool is_in_register = UNWIND_RA != UNWIND_PC;
+    uint64_t sp = frame->reg[UNWIND_SP], pc = frame->reg[UNWIND_RA];
+    if (is_in_register ? !unwind_is_valid(frame, UNWIND_RA) : !cfi_read_stack(stack, sp, &pc))
         return UNWIND_CUT;
-    *slot = sp;
-    frame->reg[UNWIND_PC] = pc;
-    frame->reg[UNWIND_SP] = sp + WORD;
-    frame->interrupted = false;
+    if (!unwind_is_code(pc - 1))
+        return UNWIND_CUT;
+    *slot = is_in_register ? 0 : sp;
+    arrive(frame, pc, is_in_register ? sp : sp + WORD);
     return UNWIND_FRAME;
 }
 
@@ -347,14 +364,14 @@ static bool value_of(const struct cfi_rule *rule, unsigned reg, const struct unw
     switch (rule->kind) {
     case CFI_SAME:
         *value = frame->reg[reg];
-        return known(frame, reg);
+        return unwind_is_valid(frame, reg);
     case CFI_AT_OFFSET:
         return cfi_read_stack(stack, cfa + (uint64_t)rule->value, value);
     case CFI_IS_OFFSET:
         *value = cfa + (uint64_t)rule->value;
         return true;
     case CFI_IN_REGISTER:
-        if (rule->value >= UNWIND_N_REGS || !known(frame, (unsigned)rule->value))
+        if (rule->value >= UNWIND_N_REGS || !unwind_is_valid(frame, (unsigned)rule->value))
             return false;
         *value = frame->reg[rule->value];
         return true;
@@ -373,7 +390,7 @@ static bool full_cfa(const struct cfi_row *row, const struct unwind_frame *frame
 {
     if (row->cfa.kind == CFI_IS_EXPRESSION)
         return cfi_evaluate(row->cfa.bytes, row->cfa.n_bytes, frame, stack, NULL, cfa);
-    if (row->cfa_register >= UNWIND_N_REGS || !known(frame, row->cfa_register))
+    if (row->cfa_register >= UNWIND_N_REGS || !unwind_is_valid(frame, row->cfa_register))
         return false;
     *cfa = frame->reg[row->cfa_register] + (uint64_t)row->cfa.value;
     return true;
@@ -400,13 +417,16 @@ static int search_and_step(struct dl_phdr_info *info, size_t size, void *context
         return 1;
     for (unsigned reg = 0; reg < UNWIND_N_REGS; reg++)
         if (value_of(&row->reg[reg], reg, f->frame, f->stack, cfa, &value))
-            set(&caller, reg, value);
+            unwind_set(&caller, reg, value);
     if (row->reg[UNWIND_SP].kind == CFI_SAME)
-        set(&caller, UNWIND_SP, cfa);
-    if (!known(&caller, UNWIND_PC) || !known(&caller, UNWIND_SP) || caller.reg[UNWIND_SP] <= f->frame->reg[UNWIND_SP])
+        unwind_set(&caller, UNWIND_SP, cfa);
+    bool is_in_register = UNWIND_RA != UNWIND_PC && row->reg[UNWIND_RA].kind == CFI_SAME;
+    if (!unwind_is_valid(&caller, UNWIND_RA) || !unwind_is_valid(&caller, UNWIND_SP) ||
+        caller.reg[UNWIND_SP] < f->frame->reg[UNWIND_SP] + !is_in_register)
         return 1;
+    arrive(&caller, unwind_bare(caller.reg[UNWIND_RA]), caller.reg[UNWIND_SP]);
     caller.interrupted = row->is_signal_frame;
-    *f->slot = row->reg[UNWIND_PC].kind == CFI_AT_OFFSET ? cfa + (uint64_t)row->reg[UNWIND_PC].value : 0;
+    *f->slot = row->reg[UNWIND_RA].kind == CFI_AT_OFFSET ? cfa + (uint64_t)row->reg[UNWIND_RA].value : 0;
     *f->frame = caller;
     f->result = UNWIND_FRAME;
     return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Walks call stacks of optimised x86-64 code by the call frame information (.eh_frame) of the loaded modules, on the
+ * Walks call stacks of optimised code by the call frame information (.eh_frame) of the loaded modules, on the
  * live stack of the calling thread as well as on a copy of registers and a stack window that the kernel took.
  *
  *     struct unwind_frame frame = ...;                 // the innermost frame
@@ -15,18 +15,10 @@
  * signal handlers.
  */
 #pragma once
+#include "wrap/record/stack/registers.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* DWARF numbers of the registers that matter. */
-enum { UNWIND_BX = 3, UNWIND_BP = 6, UNWIND_SP = 7, UNWIND_R12 = 12, UNWIND_PC = 16, UNWIND_N_REGS };
-
-struct unwind_frame {
-    uint64_t reg[UNWIND_N_REGS];
-    uint32_t valid;   /* bit r: reg[r] is known */
-    bool interrupted; /* PC is the next instruction itself, not a return address */
-};
 
 /* The stack bytes that may be read: address a in [low, high) is bytes[a - low]. */
 struct unwind_stack {
@@ -58,24 +50,6 @@ enum unwind_result {
 
 /* False when the table of rules cannot be allocated (nothing can be walked then). Once. */
 bool unwind_init(void);
-/* The registers here; the walk must end before the calling function returns. */
-static inline __attribute__((always_inline)) void unwind_here(struct unwind_frame *frame)
-{
-    __asm__ volatile("lea 0(%%rip), %%rax\n\t"
-                     "mov %%rax, 128(%0)\n\t"
-                     "mov %%rsp, 56(%0)\n\t"
-                     "mov %%rbp, 48(%0)\n\t"
-                     "mov %%rbx, 24(%0)\n\t"
-                     "mov %%r12, 96(%0)\n\t"
-                     "mov %%r13, 104(%0)\n\t"
-                     "mov %%r14, 112(%0)\n\t"
-                     "mov %%r15, 120(%0)"
-                     :
-                     : "r"(frame->reg)
-                     : "rax", "memory");
-    frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
-    frame->interrupted = true;
-}
 enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot);
 /* Modules were unloaded: what is known about addresses no longer holds. */
 void unwind_forget(void);

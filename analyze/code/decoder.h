@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decodes code of an image, whose file says what machine it is for: x86-64 or aarch64, whatever machine this is. */
+#pragma once
+#include "analyze/code/image.h"
+#include "analyze/code/insn.h"
+
+struct decoder;
+/* NULL when the machine is not supported. */
+struct decoder *decoder_open(int machine);
+void decoder_close(struct decoder *decoder);
+/* Appends the instructions of [lo, hi). Unknown code falls through. */
+void decoder_read(struct decoder *decoder, const struct image *image, uint64_t lo, uint64_t hi, insns *list);
