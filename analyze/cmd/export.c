@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait export: a run in the formats of other tools. */
-#include "analyze/archive/output.h"
+#include "analyze/files/output.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/export/export.h"
 #include "analyze/archive/run.h"

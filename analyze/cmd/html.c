@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait html: a page for a browser, in one file; of one run, or of runs before and after a change. */
-#include "analyze/archive/output.h"
+#include "analyze/files/output.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/cmd/runs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/kept.h"
-#include "analyze/archive/output.h"
+#include "analyze/files/output.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
 #include <jansson.h>

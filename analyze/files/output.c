@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/archive/output.h"
+#include "analyze/files/output.h"
 #include "analyze/files/durable.h"
 #include "analyze/files/paths.h"
 #include "wrap/base/err.h"
