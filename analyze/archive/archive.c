@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/archive.h"
+#include "analyze/archive/starts.h"
 #include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
@@ -194,7 +195,7 @@ bool anchor_is_sound(const char *path)
 }
 
 /* Path of an archive's file from that of its anchor, or NULL when the anchor is named otherwise. To be freed. */
-static char *path_beside(const char *anchor, const char *file)
+char *anchor_beside(const char *anchor, const char *file)
 {
     static const char suffix[] = ".otf2";
     size_t length = strlen(anchor), n = strlen(suffix);
@@ -211,14 +212,16 @@ static bool is_plain(int folder, const char *name)
 
 bool anchor_files_are_plain(const char *anchor)
 {
-    char *definitions = path_beside(anchor, ".def"), *folder = path_beside(anchor, "");
-    bool are_plain = !definitions || is_plain(AT_FDCWD, definitions);
+    char *definitions = anchor_beside(anchor, ".def"), *folder = anchor_beside(anchor, "");
+    char *starts = anchor_beside(anchor, STARTS_SUFFIX);
+    bool are_plain = (!definitions || is_plain(AT_FDCWD, definitions)) && (!starts || is_plain(AT_FDCWD, starts));
     DIR *entries = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; entries && are_plain && (entry = readdir(entries));)
         are_plain = is_plain(dirfd(entries), entry->d_name);
     if (entries)
         closedir(entries);
     free(definitions);
+    free(starts);
     free(folder);
     return are_plain;
 }
@@ -237,7 +240,7 @@ static bool ends_with_marks(int folder, const char *name)
 
 static bool files_are_whole(const char *anchor, bool with_definitions)
 {
-    char *folder = path_beside(anchor, "");
+    char *folder = anchor_beside(anchor, "");
     DIR *entries = folder ? opendir(folder) : NULL;
     bool are_whole = entries != NULL;
     for (struct dirent *entry; are_whole && (entry = readdir(entries));) {
@@ -258,7 +261,7 @@ bool anchor_events_are_whole(const char *anchor, bool is_compressed)
 
 bool archive_is_whole(const char *dir)
 {
-    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", dir), *definitions = path_beside(anchor, ".def");
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", dir), *definitions = anchor_beside(anchor, ".def");
     OTF2_Reader *reader = OTF2_Reader_Open(anchor);
     bool is_whole = reader && files_are_whole(anchor, true) &&
                     (!path_exists(definitions) || ends_with_marks(AT_FDCWD, definitions));
@@ -272,7 +275,7 @@ bool archive_is_whole(const char *dir)
 /* Every record takes more than a byte. */
 uint64_t anchor_record_limit(const char *anchor, bool is_compressed, const char *file)
 {
-    char *path = is_compressed ? NULL : path_beside(anchor, file);
+    char *path = is_compressed ? NULL : anchor_beside(anchor, file);
     struct stat status;
     uint64_t limit = !path || stat(path, &status) ? UINT64_MAX : (uint64_t)status.st_size + 1;
     free(path);

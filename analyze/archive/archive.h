@@ -31,6 +31,7 @@ enum archive_attribute {
     ARCHIVE_ATTR_OPERATION,  /* on NonBlockingCollectiveRequest: the call that made the persistent request */
     ARCHIVE_ATTR_WINDOW,     /* on MeasurementOnOff: the number of the window that begins or ends */
     ARCHIVE_ATTR_CALLS,      /* on Leave: calls that this region stands for, beside one */
+    ARCHIVE_ATTR_ANEW,       /* on Enter: as STACK, and nothing is foreseen from what was before */
     ARCHIVE_N_ATTR,
     ARCHIVE_ATTR_COUNTERS = ARCHIVE_N_ATTR, /* readers go by the names */
     ARCHIVE_ATTR_ROOM = 64,                 /* ... and look no further beyond the others */
@@ -128,6 +129,9 @@ OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags);
 /* False when it is no plain file that can be read, or when the number of properties cannot be true; everything else is
  * left to OTF2. */
 bool anchor_is_sound(const char *path);
+
+/* The path of a file beside it, as ".def"; NULL when it is not named like an anchor. To be freed. */
+char *anchor_beside(const char *anchor, const char *file);
 
 /* False when a file of the archive is a pipe or a device, on which OTF2 would wait, or that it would read for ever. */
 bool anchor_files_are_plain(const char *anchor);

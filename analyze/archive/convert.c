@@ -142,6 +142,8 @@ static void convert_item(struct conversion *conversion, struct emit_location *lo
 {
     switch (stream->item) {
     case STREAM_ENTER:
+        if (!stream->location && emit_start_is_due(&conversion->emitter, location))
+            emit_start(&conversion->emitter, conversion->locations.at, conversion->locations.n, stream->time_ns);
         emit_all_bins(conversion, location, stream->bins.at, stream->bins.n, stream->time_ns);
         stream->bins.n = 0;
         emit_enter(&conversion->emitter, location, &stream->call, stream_context(stream, stream->call.call.stack));
@@ -232,6 +234,30 @@ static void write_used_ids(struct stream *stream, uint32_t kind, const struct em
         write_used(stream, kind, ids->list.at[i]);
 }
 
+static void write_start(const struct conversion *conversion, struct stream *stream, size_t number)
+{
+    enum { MOST_BYTES = UINT16_MAX * WW_UNIT };
+    const struct starts *starts = &conversion->emitter.starts;
+    const struct start *start = &starts->all.at[number];
+    size_t n = conversion->locations.n, n_bytes = sizeof(struct part_start) + n * sizeof(struct starts_position) +
+                                                  start->n_counts * sizeof(struct starts_count);
+    if (start->n_open || n_bytes > MOST_BYTES)
+        return;
+    struct part_start *record = calloc(1, n_bytes);
+    if (!record)
+        err_out_of_memory(n_bytes);
+    *record = (struct part_start){
+        .n_positions = (uint32_t)n, .n_counts = (uint32_t)start->n_counts, .known_ns = start->known_ns};
+    struct starts_position *positions = (void *)(record + 1);
+    for (size_t i = 0; i < n; i++)
+        positions[i] = (struct starts_position){archive_location(conversion->rank, conversion->locations.at[i].thread),
+                                                starts->positions.at[number * n + i]};
+    if (start->n_counts)
+        memcpy(positions + n, starts->counts.at + start->first_count, start->n_counts * sizeof(struct starts_count));
+    stream_write(stream, record, n_bytes, PART_START);
+    free(record);
+}
+
 /* What concerns the whole process stands in its last file, behind the definitions of all threads. */
 static void write_process(struct conversion *conversion)
 {
@@ -245,6 +271,8 @@ static void write_process(struct conversion *conversion)
     write_used_ids(stream, PART_USED_FILE, &emitter->files_used);
     for (size_t i = 0; i < conversion->before.n; i++)
         stream_write(stream, &conversion->before.at[i], sizeof conversion->before.at[i], PART_BEFORE);
+    for (size_t i = 0; i < emitter->starts.all.n; i++)
+        write_start(conversion, stream, i);
     for (uint32_t i = 0; i < emitter->groups.n; i++) {
         const struct intern_item *item = &emitter->groups.items[i];
         size_t n = item->size / sizeof(int32_t) - 1;

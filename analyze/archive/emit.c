@@ -22,6 +22,13 @@ int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, u
     return location->writer && location->attributes ? 0 : -1;
 }
 
+static uint64_t n_written(const struct emit_location *location)
+{
+    uint64_t n = 0;
+    OTF2_EvtWriter_GetNumberOfEvents(location->writer, &n);
+    return n;
+}
+
 enum { LEAVES_MORE = EMIT_FREES_COMM | EMIT_MAKES_WINDOW | EMIT_ON_WINDOW | EMIT_ON_FILE | EMIT_OPENS_FILE };
 
 #define IS_COLLECTIVE(class)                                                                                           \
@@ -96,6 +103,7 @@ static void used_release(struct emit_ids *ids)
 void emitter_release(struct emitter *emitter)
 {
     requests_release(&emitter->requests);
+    starts_release(&emitter->starts);
     map_release(&emitter->win_comm);
     map_release(&emitter->peers_from);
     map_release(&emitter->has_outsiders);
@@ -131,12 +139,40 @@ void emit_location_end(struct emit_location *location)
     if (location->has_begun)
         WRITE(location, ThreadEnd, NULL, location->last_ns, ARCHIVE_COMM_THREADS, location->thread);
     if (location->writer)
-        OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->n_events);
+        location->n_events = n_written(location);
     if (location->attributes)
         OTF2_AttributeList_Delete(location->attributes);
     location->attributes = NULL;
     location->writer = NULL;
     prediction_release(&location->contexts);
+}
+
+/* Starts. */
+
+/* May a reader begin with its next record, or with that by which it left the CPU? Then nothing was before it. */
+static bool may_start(const struct emit_location *location, bool is_first)
+{
+    bool is_asleep = location->is_off && !is_first && location->n_calls == location->off_calls;
+    return !location->is_in_call && !location->is_paused && (is_asleep || !location->is_off);
+}
+
+void emit_start(struct emitter *emitter, struct emit_location *locations, size_t n, uint64_t time_ns)
+{
+    struct starts *starts = &emitter->starts;
+    uint64_t last_ns = time_ns;
+    /* Windows are read from the first event on, since others tell where they begin. */
+    bool may = !emitter->windows.n;
+    for (size_t i = 0; may && i < n; i++) {
+        may = may_start(&locations[i], !i);
+        last_ns = locations[i].last_ns > last_ns ? locations[i].last_ns : last_ns;
+    }
+    if (!may)
+        return;
+    uint64_t *positions = starts_add(starts, last_ns, locations->n_calls, n);
+    for (size_t i = 0; i < n; i++) {
+        positions[i] = locations[i].is_off ? locations[i].off_at : n_written(&locations[i]);
+        locations[i].begins_anew = true;
+    }
 }
 
 /* Entry. */
@@ -145,11 +181,15 @@ static inline void enter_region(struct emitter *emitter, struct emit_location *l
                                 uint32_t context, uint64_t t)
 {
     OTF2_AttributeList *attributes = NULL;
-    if (context != location->contexts.foreseen) {
+    if (context != location->contexts.foreseen || location->begins_anew) {
         attributes = location->attributes;
-        OTF2_AttributeList_AddCallingContextRef(attributes, ARCHIVE_ATTR_STACK,
+        OTF2_AttributeList_AddCallingContextRef(attributes,
+                                                location->begins_anew ? ARCHIVE_ATTR_ANEW : ARCHIVE_ATTR_STACK,
                                                 context ? context - 1 : OTF2_UNDEFINED_CALLING_CONTEXT);
     }
+    if (location->begins_anew)
+        prediction_release(&location->contexts);
+    location->begins_anew = false;
     prediction_move(&location->contexts, context);
     emitter->region_used[region] = 1;
     WRITE(location, Enter, attributes, t, region);
@@ -215,6 +255,7 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     uint64_t t = emit_time(location, call->enter_ns);
     emit->does = does_of(emit);
     location->n_calls++;
+    location->is_in_call = true;
     if (!location->first_call_ns)
         location->first_call_ns = t;
     enter_region(emitter, location, call->call, context, t);
@@ -280,6 +321,7 @@ static void free_request(struct emitter *emitter, struct emit_location *location
         if (request.peer >= 0 && request.tag >= 0)
             add_message(emitter, location->attributes, request.comm, request.peer, request.tag);
         WRITE(location, MpiRequestCancelled, location->attributes, t, request.id);
+        starts_complete(&emitter->starts, request.begun, t);
         requests_free_id(&emitter->requests, request.id);
     }
     requests_forget(&emitter->requests, call->request);
@@ -326,9 +368,11 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     if (does & EMIT_MAKES_REQUESTS && call->request)
         leave_request(emitter, location, call, t);
     uint32_t comm = does & EMIT_GATHERS ? comm_of(emitter, call) : 0;
-    if (comm)
+    if (comm) {
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
               emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
+        starts_count_collective(&emitter->starts, comm, false);
+    }
     if (does & (LEAVES_MORE | EMIT_HAS_MORE))
         leave_operations(emitter, location, emit, t);
 }
@@ -386,6 +430,7 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
 {
     const struct ww_call *call = &emit->call;
     uint64_t t = emit_time(location, call->leave_ns);
+    location->is_in_call = emit->is_unfinished;
     if (emit->is_unfinished)
         leave_unfinished(emitter, location, call, t);
     else if (emit->does)
@@ -423,6 +468,11 @@ void emit_switch(struct emit_location *location, const struct ww_switch *record)
     OTF2_MetricValue value = {.unsigned_int = !(record->flags & WW_SW_OUT)      ? ARCHIVE_SCHED_ON
                                               : record->flags & WW_SW_PREEMPTED ? ARCHIVE_SCHED_PREEMPTED
                                                                                 : ARCHIVE_SCHED_OFF};
+    location->is_off = record->flags & WW_SW_OUT;
+    if (location->is_off) {
+        location->off_at = n_written(location);
+        location->off_calls = location->n_calls;
+    }
     WRITE(location, Metric, NULL, emit_time(location, record->time_ns), ARCHIVE_METRIC_SCHED, 1, &type, &value);
 }
 
@@ -440,6 +490,7 @@ void emit_control(struct emitter *emitter, struct emit_location *location, const
             windows->took_ns += record->time_ns - windows->since_ns;
         windows->n_ended += !record->level;
     }
+    location->is_paused = !record->level;
     WRITE(location, MeasurementOnOff, attributes, emit_time(location, record->time_ns),
           record->level ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
 }

@@ -16,6 +16,12 @@ void emit_location_end(struct emit_location *location);
 
 /* A worker thread, which the recorder saw first at time_ns; `main` is the location of the process's first thread. */
 void emit_thread_begin(struct emit_location *main, struct emit_location *worker, uint64_t time_ns);
+/* The first location is about to enter MPI. It is time for a start (starts.h) then, which can be had as a rule. */
+static inline bool emit_start_is_due(const struct emitter *emitter, const struct emit_location *first)
+{
+    return starts_are_due(&emitter->starts, first->n_calls, first->contexts.nodes.n);
+}
+void emit_start(struct emitter *emitter, struct emit_location *locations, size_t n, uint64_t time_ns);
 /* `context`: 0 = not known, else 1 + local calling context. */
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *call, uint32_t context);
 /* In a call: the MPI library calls a function of the program, which returns. */

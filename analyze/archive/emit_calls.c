@@ -248,6 +248,12 @@ struct request emit_request_of(const struct ww_call *call)
                             .bytes_in = call->bytes_in};
 }
 
+/* Who reads a part of the run has to know of it. */
+static bool is_followed(enum request_kind kind)
+{
+    return kind == REQUEST_RECV || kind == REQUEST_SENDRECV || kind == REQUEST_COLL;
+}
+
 void emit_request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t)
 {
     request->id = requests_new_id(&emitter->requests);
@@ -258,7 +264,10 @@ void emit_request_begin(struct emitter *emitter, struct emit_location *location,
     request->recv_id = request->kind == REQUEST_SENDRECV ? requests_new_id(&emitter->requests) : request->id;
     if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
         WRITE(location, MpiIrecvRequest, NULL, t, request->recv_id);
+    if (is_followed(request->kind))
+        request->begun = starts_begin(&emitter->starts);
     if (request->kind == REQUEST_COLL) {
+        starts_count_collective(&emitter->starts, request->comm, true);
         /* Calls that start persistent requests do not tell of which operation. */
         if (emit_request_is_template(call_info(request->call))) {
             OTF2_AttributeList_AddRegionRef(location->attributes, ARCHIVE_ATTR_OPERATION, request->call);
@@ -314,6 +323,8 @@ void emit_request_complete(struct emitter *emitter, struct emit_location *locati
     default:
         break;
     }
+    if (is_followed(request->kind))
+        starts_complete(&emitter->starts, request->begun, t);
     requests_free_id(&emitter->requests, request->id);
     if (request->recv_id != request->id)
         requests_free_id(&emitter->requests, request->recv_id);

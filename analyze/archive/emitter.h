@@ -7,6 +7,7 @@
 #include "analyze/archive/archive.h"
 #include "analyze/archive/prediction.h"
 #include "analyze/archive/requests.h"
+#include "analyze/archive/starts.h"
 #include "wrap/format.h"
 
 /* Records that the recorder appended after a call and that belong to it. */
@@ -39,6 +40,10 @@ struct emit_location {
     uint64_t ids; /* next request id */
     struct prediction contexts;
     uint32_t thread;
+    bool begins_anew; /* its next call, after a start (starts.h) */
+    bool is_in_call, is_paused;
+    bool is_off; /* the CPU, since a record of that number, when so many calls had been made */
+    uint64_t off_at, off_calls;
     bool has_begun;      /* as a thread that was made */
     bool failed;         /* OTF2 could not write */
     bool has_lost_calls; /* from here on: none of its thread was written any more, for want of room */
@@ -46,6 +51,7 @@ struct emit_location {
 
 struct emitter {
     struct requests requests;
+    struct starts starts;
     struct map win_comm;                     /* window -> communicator id */
     struct map has_outsiders;                /* communicators with processes of which nothing is recorded */
     struct map peers_from;                   /* intercommunicator -> place of rank 0 of the remote group in both */

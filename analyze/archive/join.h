@@ -8,8 +8,10 @@
 #include "analyze/archive/convert.h"
 #include "analyze/files/folder.h"
 #include "analyze/archive/part.h"
+#include "analyze/archive/starts.h"
 #include "wrap/base/containers.h"
 #include "wrap/windows.h"
+#include <stdio.h>
 
 enum { JOIN_SYNC_GROUPS = 2, JOIN_NONE = UINT32_MAX, JOIN_THREADS = UINT32_MAX - 1 };
 
@@ -90,7 +92,9 @@ struct join {
     const char *parts_dir, *whole_dir;
     const struct convert_options *options;
     OTF2_Archive *archive;
-    bool failed;                                  /* OTF2 could not write */
+    FILE *starts;                                 /* as starts.h says, */
+    uint64_t n_starts;                            /* so many */
+    bool failed;                                  /* something could not be written */
     uint64_t largest_part_bytes, locations_bytes; /* a definition takes up to two parts, or all locations */
     uint32_t n_ranks;
     struct join_rank *ranks;

@@ -52,6 +52,10 @@ static void define_attributes(struct def_writer *defs)
                                 "call stack of this call; where absent, the one that followed the stack of the "
                                 "location's previous call, after as many calls in a row from there, the last time",
                                 OTF2_TYPE_CALLING_CONTEXT},
+        [ARCHIVE_ATTR_ANEW] =
+            {"WHYWAIT::CALL_STACK_ANEW",
+             "call stack of this call; from here on, those that are absent follow from what came since",
+             OTF2_TYPE_CALLING_CONTEXT},
         [ARCHIVE_ATTR_CALLS] = {"WHYWAIT::CALLS", "calls that this region stands for, beside one", OTF2_TYPE_INT32},
         [ARCHIVE_ATTR_POLLS] = {"WHYWAIT::POLLS", "failing polls that this region stands for", OTF2_TYPE_UINT64},
         [ARCHIVE_ATTR_WEIGHT] = {"WHYWAIT::WEIGHT_NS", "time that this sample stands for", OTF2_TYPE_UINT64},

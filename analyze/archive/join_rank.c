@@ -225,6 +225,36 @@ static void take_before(struct rank_tables *tables, const struct part_before *re
         arena_printf(&join->arena, "%u %u %u", comm, record->is_non_blocking, record->n);
 }
 
+/* Of a communicator that is not known nobody can count on: then it is no start. */
+static void take_start(struct rank_tables *tables, const struct part_start *record, size_t n_bytes)
+{
+    struct join *join = tables->join;
+    size_t n_positions = record->n_positions, n_counts = record->n_counts;
+    if (n_bytes <
+        sizeof *record + n_positions * sizeof(struct starts_position) + n_counts * sizeof(struct starts_count))
+        return;
+    const struct starts_position *positions = (const void *)(record + 1);
+    const struct starts_count *counts = (const void *)(positions + n_positions);
+    VEC(struct starts_count) joined = {0};
+    for (size_t i = 0; i < n_counts; i++) {
+        *vec_push(&joined) = counts[i];
+        joined.at[i].comm = mapped(&tables->comm_of, counts[i].comm);
+        if (joined.at[i].comm == JOIN_NONE)
+            break;
+    }
+    struct starts_record whole = {.rank = tables->rank,
+                                  .n_positions = record->n_positions,
+                                  .n_counts = record->n_counts,
+                                  .known_ns = record->known_ns};
+    if (!n_counts || joined.at[joined.n - 1].comm != JOIN_NONE) {
+        join->n_starts++;
+        join->failed |= fwrite(&whole, sizeof whole, 1, join->starts) != 1;
+        join->failed |= fwrite(positions, sizeof *positions, n_positions, join->starts) != n_positions;
+        join->failed |= n_counts && fwrite(joined.at, sizeof *counts, n_counts, join->starts) != n_counts;
+    }
+    vec_release(&joined);
+}
+
 static void take_record(struct rank_tables *tables, const struct ww_head *head)
 {
     const void *record = head;
@@ -276,6 +306,9 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
         break;
     case PART_BEFORE:
         take_before(tables, record);
+        break;
+    case PART_START:
+        take_start(tables, record, bytes);
         break;
     case PART_GROUP:
         take_group(tables, record, bytes);

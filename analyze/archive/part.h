@@ -16,6 +16,7 @@ enum part_type {
     PART_GROUP,             /* struct part_group: a PSCW group */
     PART_COUNTER,           /* struct part_counter */
     PART_BEFORE,            /* struct part_before */
+    PART_START,             /* struct part_start, its positions and its counts (starts.h) */
     PART_USED,              /* struct part_used: a call, communicator, window or file that events refer to */
 };
 
@@ -48,6 +49,12 @@ struct part_counter {
 struct part_before {
     struct ww_head head;
     uint32_t comm, is_non_blocking, n;
+};
+
+struct part_start {
+    struct ww_head head;
+    uint32_t n_positions, n_counts, zero;
+    uint64_t known_ns;
 };
 
 enum part_used_kind { PART_USED_CALL = 1, PART_USED_COMM, PART_USED_WIN, PART_USED_FILE };

@@ -27,6 +27,7 @@ struct request {
     uint64_t bytes_out, bytes_in;
     uint64_t id, recv_id; /* unique among those pending; recv_id: of the receive half of a REQUEST_SENDRECV */
     uint64_t start_ns;    /* when the call that started it returned */
+    uint32_t begun;       /* as starts_begin has it (starts.h) */
 };
 
 struct requests {

@@ -112,6 +112,7 @@ struct defs_tables {
     struct ids groups;
     VEC(struct def_group) group_members; /* members in the arena of the trace, as world ranks */
     VEC(uint64_t) location_ids;          /* OTF2 id by trace location */
+    VEC(uint64_t) location_records;      /* likewise, how many events it has */
 };
 /* Fills the definitions of the trace; takes tables out of defs. */
 void defs_build(struct defs *defs, struct trace *trace, struct defs_tables *tables);

@@ -96,6 +96,7 @@ static void build_location(struct build *build, const struct location_order *ord
     const struct def_location *location = &build->defs->locations.at[order->index];
     struct def_location_group *group = group_of(build->defs, location);
     *vec_push(&build->tables->location_ids) = location->id;
+    *vec_push(&build->tables->location_records) = location->n_events;
     trace->n_records += location->n_events;
     uint32_t node = ids_get(&build->defs->node_ids, group->node);
     trace->locations[trace->n_locations++] = (struct trace_location){
@@ -513,4 +514,5 @@ void defs_tables_release(struct defs_tables *tables)
     ids_release(&tables->groups);
     vec_release(&tables->group_members);
     vec_release(&tables->location_ids);
+    vec_release(&tables->location_records);
 }

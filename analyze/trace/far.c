@@ -3,6 +3,8 @@
 #include "analyze/trace/helpers.h"
 #include "analyze/trace/nodes.h"
 #include "analyze/trace/otf2_reader.h"
+#include "wrap/base/err.h"
+#include <stdlib.h>
 
 bool far_send_task(int socket, struct far_task task, const struct archive_reader *archive)
 {
@@ -11,7 +13,7 @@ bool far_send_task(int socket, struct far_task task, const struct archive_reader
     bool is_sent = nodes_send(socket, &task, sizeof task, true);
     for (uint32_t i = task.dealt; is_sent && i < archive->trace->n_locations; i += task.n_dealt) {
         const struct clock_location *of = &archive->clocks.locations[i];
-        const uint64_t n[2] = {of->points.n, of->floors.n};
+        const uint64_t n[3] = {of->points.n, of->floors.n, archive->n_skipped ? archive->n_skipped[i] : 0};
         is_sent = nodes_send(socket, n, sizeof n, true) &&
                   nodes_send(socket, of->points.at, n[0] * sizeof *of->points.at, true) &&
                   nodes_send(socket, of->floors.at, n[1] * sizeof *of->floors.at, true);
@@ -28,11 +30,15 @@ bool far_receive_task(int socket, struct far_task *task, struct archive_reader *
     archive->synthesise = task->synthesise;
     archive->dealt = task->dealt;
     archive->n_dealt = task->n_dealt;
+    archive->n_skipped = calloc(archive->trace->n_locations, sizeof *archive->n_skipped);
+    if (!archive->n_skipped)
+        err_out_of_memory(archive->trace->n_locations * sizeof *archive->n_skipped);
     for (uint32_t i = task->dealt; i < archive->trace->n_locations; i += task->n_dealt) {
         struct clock_location *of = &archive->clocks.locations[i];
-        uint64_t n[2];
+        uint64_t n[3];
         if (!nodes_receive(socket, n, sizeof n))
             return false;
+        archive->n_skipped[i] = n[2];
         vec_resize(&of->points, n[0]);
         vec_resize(&of->floors, n[1]);
         if (!nodes_receive(socket, of->points.at, n[0] * sizeof *of->points.at) ||

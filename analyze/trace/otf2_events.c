@@ -38,13 +38,16 @@ static struct event *append_event(struct location_reader *location, OTF2_TimeSta
     return event;
 }
 
+uint32_t events_comm(const struct archive_reader *archive, uint32_t rank, OTF2_CommRef id)
+{
+    const struct defs_tables *tables = &archive->tables;
+    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
+    return comm == tables->self_comm && comm != TRACE_NONE ? tables->self_first + rank : comm;
+}
+
 static uint32_t comm_of(const struct location_reader *location, OTF2_CommRef id)
 {
-    const struct defs_tables *tables = &location->archive->tables;
-    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
-    if (comm == tables->self_comm && comm != TRACE_NONE)
-        return tables->self_first + location->archive->trace->locations[location->loc].rank;
-    return comm;
+    return events_comm(location->archive, location->archive->trace->locations[location->loc].rank, id);
 }
 
 /* A rank of the remote group, where the archive counts through both. */
@@ -85,13 +88,16 @@ static void append_collective(struct location_reader *location, OTF2_TimeStamp t
 static uint32_t stack_of(struct location_reader *location, const OTF2_AttributeList *attributes)
 {
     uint64_t stack = location->stacks.foreseen;
-    OTF2_Type type;
-    OTF2_AttributeValue value;
-    if (OTF2_AttributeList_GetNumberOfElements(attributes) &&
-        OTF2_AttributeList_GetAttributeByID(attributes, ARCHIVE_ATTR_STACK, &type, &value) == OTF2_SUCCESS &&
-        type == OTF2_TYPE_CALLING_CONTEXT) {
-        uint32_t frame = frame_of(location, value.callingContextRef);
-        stack = frame == TRACE_NONE ? 0 : 1 + (uint64_t)frame;
+    OTF2_CallingContextRef context;
+    if (OTF2_AttributeList_GetNumberOfElements(attributes)) {
+        bool is_anew = OTF2_AttributeList_GetCallingContextRef(attributes, ARCHIVE_ATTR_ANEW, &context) == OTF2_SUCCESS;
+        if (is_anew)
+            prediction_release(&location->stacks);
+        if (is_anew ||
+            OTF2_AttributeList_GetCallingContextRef(attributes, ARCHIVE_ATTR_STACK, &context) == OTF2_SUCCESS) {
+            uint32_t frame = frame_of(location, context);
+            stack = frame == TRACE_NONE ? 0 : 1 + (uint64_t)frame;
+        }
     }
     prediction_move(&location->stacks, stack);
     return stack ? (uint32_t)(stack - 1) : TRACE_NONE;

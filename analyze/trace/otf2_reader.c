@@ -5,6 +5,7 @@
  */
 #include "analyze/trace/otf2_reader.h"
 #include "analyze/archive/archive.h"
+#include "analyze/archive/starts.h"
 #include "analyze/trace/causality.h"
 #include "analyze/trace/part.h"
 #include "analyze/trace/source.h"
@@ -142,6 +143,91 @@ static uint64_t end_on_clock(struct archive_reader *archive, uint32_t i, uint64_
     return raw_ns ? clocks_correct(&archive->clocks, i, &cursor, raw_ns, 0) : 0;
 }
 
+/* The next reading is a new one. */
+static void stop_reading(struct archive_reader *archive)
+{
+    if (archive->helpers.n)
+        helpers_end(&archive->helpers);
+    tape_discard(&archive->tape);
+    locations_close(archive);
+    archive->has_started = archive->plays = false;
+}
+
+/* Later parts of the run. */
+
+struct later_part {
+    struct archive_reader *archive;
+    uint64_t from_ns;
+    struct map location_of; /* id -> 1 + location */
+};
+
+static bool may_begin(void *context, uint32_t rank, uint64_t known_ns)
+{
+    const struct later_part *part = context;
+    const struct trace *trace = part->archive->trace;
+    const struct trace_location *main = trace_main_thread(trace, rank);
+    uint64_t raw_ns = events_time_ns(part->archive, known_ns);
+    return main && end_on_clock(part->archive, (uint32_t)(main - trace->locations), raw_ns) < part->from_ns;
+}
+
+/* TRACE_NONE: it is none of the rank's, or has not so many records. */
+static uint32_t position_location(const struct later_part *part, uint32_t rank, const struct starts_position *position)
+{
+    const uint64_t *found = map_get(&part->location_of, position->location);
+    if (!found || part->archive->trace->locations[*found - 1].rank != rank ||
+        position->n_records > part->archive->tables.location_records.at[*found - 1])
+        return TRACE_NONE;
+    return (uint32_t)(*found - 1);
+}
+
+static void begin_at(const struct later_part *part, uint32_t rank, const struct starts_of_rank *start,
+                     struct trace_skipped *skipped)
+{
+    for (size_t i = 0; i < start->positions.n; i++)
+        if (position_location(part, rank, &start->positions.at[i]) == TRACE_NONE)
+            return;
+    for (size_t i = 0; i < start->positions.n; i++)
+        part->archive->n_skipped[position_location(part, rank, &start->positions.at[i])] =
+            start->positions.at[i].n_records;
+    for (size_t i = 0; i < start->counts.n; i++) {
+        const struct starts_count *count = &start->counts.at[i];
+        *vec_push(&skipped->collectives) = (struct trace_before){.comm = events_comm(part->archive, rank, count->comm),
+                                                                 .rank = rank,
+                                                                 .n = (uint32_t)count->n,
+                                                                 .is_non_blocking = count->is_non_blocking};
+    }
+}
+
+/* Where effects came before their causes, times were repaired from the first event on. */
+static void archive_skip(struct trace *trace, uint64_t from_ns, struct trace_skipped *skipped)
+{
+    struct later_part part = {.archive = archive_of(trace), .from_ns = from_ns};
+    struct archive_reader *archive = part.archive;
+    stop_reading(archive);
+    free(archive->n_skipped);
+    archive->n_skipped = NULL;
+    char *path = anchor_beside(trace->path, STARTS_SUFFIX);
+    if (!path || !archive->is_whole || archive->is_compressed || trace->clocks.n_violations) {
+        free(path);
+        return;
+    }
+    struct starts_of_rank *ranks = calloc(trace->n_ranks + 1, sizeof *ranks);
+    archive->n_skipped = calloc(trace->n_locations, sizeof *archive->n_skipped);
+    if (!ranks || !archive->n_skipped)
+        err_out_of_memory(trace->n_locations * sizeof *archive->n_skipped);
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        *map_put(&part.location_of, archive->tables.location_ids.at[i], NULL) = 1 + i;
+    bool is_sound = starts_read(path, trace->n_records, may_begin, &part, ranks, trace->n_ranks);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+        if (is_sound)
+            begin_at(&part, rank, &ranks[rank], skipped);
+        starts_of_rank_release(&ranks[rank]);
+    }
+    map_release(&part.location_of);
+    free(ranks);
+    free(path);
+}
+
 static int archive_settle(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
@@ -154,11 +240,7 @@ static int archive_settle(struct trace *trace)
         clocks_take(archive, &found);
         return 1;
     }
-    if (archive->helpers.n)
-        helpers_end(&archive->helpers); /* they know the clocks as they were */
-    tape_discard(&archive->tape);       /* likewise */
-    locations_close(archive);
-    archive->has_started = archive->plays = false;
+    stop_reading(archive); /* with the clocks as they were */
     if (clocks_check(archive))
         return -1;
     for (uint32_t i = 0; i < trace->n_locations; i++)
@@ -175,6 +257,7 @@ static void archive_close(struct trace *trace)
     if (archive->watch)
         causality_watch_end(archive->watch, &unfinished);
     free(archive->raw_ends_ns);
+    free(archive->n_skipped);
     locations_close(archive);
     if (archive->callbacks)
         OTF2_EvtReaderCallbacks_Delete(archive->callbacks);
@@ -257,7 +340,8 @@ static int read_anchor(struct archive_reader *archive, const char *anchor)
     OTF2_Compression compression = OTF2_COMPRESSION_NONE;
     OTF2_Reader_GetCompression(archive->reader, &compression);
     archive->is_compressed = compression != OTF2_COMPRESSION_NONE;
-    if (!anchor_events_are_whole(anchor, archive->is_compressed))
+    archive->is_whole = anchor_events_are_whole(anchor, archive->is_compressed);
+    if (!archive->is_whole)
         have_clear_chunks();
     trace->is_ours = !strncmp(trace->recorder, "whywait ", strlen("whywait "));
     return 0;
@@ -371,7 +455,11 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked, bool is_f
     struct archive_reader *archive = calloc(1, sizeof *archive);
     if (!trace || !archive)
         err_out_of_memory(sizeof *archive);
-    archive->source = (struct trace_source){archive_rewind, archive_read, archive_close, archive_settle};
+    archive->source = (struct trace_source){.rewind = archive_rewind,
+                                            .skip = archive_skip,
+                                            .read = archive_read,
+                                            .close = archive_close,
+                                            .settle = archive_settle};
     archive->trace = trace;
     archive->n_dealt = 1;
     archive->is_unchecked = is_unchecked;
@@ -421,6 +509,17 @@ uint64_t location_record_limit(const struct archive_reader *archive, uint32_t lo
     return anchor_record_limit(archive->trace->path, archive->is_compressed, file);
 }
 
+/* It begins behind its first n_records. Batches end where they always do: counts of one time are one event within. */
+static void location_skip(struct location_reader *location, uint64_t n_records)
+{
+    location->n_to_read = BATCH - n_records % BATCH;
+    location->n_left -= n_records < location->n_left ? n_records : location->n_left;
+    location->is_at_end = n_records == location->archive->tables.location_records.at[location->loc];
+    if (location->reader && !location->is_at_end &&
+        OTF2_EvtReader_Seek(location->reader, n_records + 1) != OTF2_SUCCESS)
+        location->reader = NULL;
+}
+
 int locations_open(struct archive_reader *archive)
 {
     if (OTF2_Reader_OpenEvtFiles(archive->reader))
@@ -439,6 +538,9 @@ int locations_open(struct archive_reader *archive)
             location->reader = NULL;
         if (location->reader)
             OTF2_EvtReader_ApplyClockOffsets(location->reader, false);
+        location->n_to_read = BATCH;
+        if (archive->n_skipped && archive->n_skipped[i])
+            location_skip(location, archive->n_skipped[i]);
     }
     return 0;
 }
@@ -463,16 +565,18 @@ void locations_close(struct archive_reader *archive)
 static void read_batch(struct location_reader *location)
 {
     struct archive_reader *archive = location->archive;
-    uint64_t n_read = 0;
+    uint64_t n_read = 0, n_wanted = location->n_to_read;
+    location->n_to_read = BATCH;
     location->batch.n = location->bins.n = location->bins_handed = location->next = 0;
-    bool is_damaged = !location->reader ||
-                      OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, BATCH, &n_read) != OTF2_SUCCESS ||
-                      n_read >= location->n_left;
+    bool is_damaged =
+        !location->reader ||
+        OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, n_wanted, &n_read) != OTF2_SUCCESS ||
+        n_read >= location->n_left;
     location->n_left -= is_damaged ? 0 : n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
         location_note_damage(archive, location->loc, location->last_raw_ns);
-    location->is_at_end = is_damaged || n_read < BATCH || location->is_broken_off;
+    location->is_at_end = is_damaged || n_read < n_wanted || location->is_broken_off;
 }
 
 /* True when its batch has a next event again; false at its end. */

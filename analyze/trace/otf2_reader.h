@@ -27,6 +27,7 @@ struct location_reader {
     size_t bins_handed;   /* of them, so many belong to what was handed out */
     uint64_t last_raw_ns;
     uint64_t n_left;              /* records that its file can still have */
+    uint64_t n_to_read;           /* at once, next */
     struct prediction stacks;     /* 1 + frame */
     uint32_t region;              /* outermost MPI region it is in, TRACE_NONE = none */
     uint32_t depth, region_depth; /* of regions entered; with that one */
@@ -51,6 +52,8 @@ struct archive_reader {
     uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
     bool synthesise;             /* collectives have no records: take the regions */
     bool has_started, is_compressed;
+    bool is_whole;                   /* its files of events are, as far as their ends tell */
+    uint64_t *n_skipped;             /* records that are not read, by location; NULL = all are */
     bool is_open;                    /* its files of events */
     bool plays;                      /* this reading comes from the tape */
     bool is_unchecked;               /* whether the clocks hold is left to the first reading */
@@ -67,6 +70,8 @@ struct trace *trace_open_for_another(const char *anchor);
 /* otf2_events.c: the callbacks that append to a location's batch. */
 OTF2_EvtReaderCallbacks *events_callbacks(void);
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
+/* The index of a communicator that a process of this rank is on; TRACE_NONE. */
+uint32_t events_comm(const struct archive_reader *archive, uint32_t rank, OTF2_CommRef id);
 /* Opens all locations for reading from the first event; 0 or -1 after error(). */
 int locations_open(struct archive_reader *archive);
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */

@@ -39,10 +39,11 @@ struct piece {
 
 struct trace_part {
     struct piece *pieces;
-    size_t n_pieces, at;       /* the one that is read */
-    uint64_t start_ns, end_ns; /* of the run */
-    struct tape tape;          /* of the present piece, where others follow */
-    bool plays;                /* this reading comes from it */
+    size_t n_pieces, at;          /* the one that is read */
+    uint64_t start_ns, end_ns;    /* of the run */
+    struct trace_skipped skipped; /* before the earliest */
+    struct tape tape;             /* of the present piece, where others follow */
+    bool plays;                   /* this reading comes from it */
     /* While reading. */
     bool has_begun, is_over;
     uint64_t now_ns; /* up to where it is known what locations are in the middle of */
@@ -121,16 +122,20 @@ static int count_collectives(struct trace *trace, struct collectives *so_far, si
     return trace->has_failed ? -1 : result;
 }
 
-/* Also those that are known to have been before anything was kept. */
+static void count_known(struct collectives *so_far, const struct trace_before *before, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        count(so_far, 2 * before[i].comm + before[i].is_non_blocking, before[i].rank, before[i].n);
+}
+
+/* Also those that are known to have been before anything was kept, or is read. */
 static int count_before_pieces(struct trace *trace)
 {
     struct trace_part *part = trace->part;
     struct collectives so_far = {0};
     size_t n_begun = 0;
-    for (uint32_t i = 0; i < trace->n_before; i++) {
-        const struct trace_before *before = &trace->before[i];
-        count(&so_far, 2 * before->comm + before->is_non_blocking, before->rank, before->n);
-    }
+    count_known(&so_far, trace->before, trace->n_before);
+    count_known(&so_far, part->skipped.collectives.at, part->skipped.collectives.n);
     int result = part->pieces[part->n_pieces - 1].from_ns ? count_collectives(trace, &so_far, &n_begun) : 0;
     for (; n_begun < part->n_pieces; n_begun++)
         part->pieces[n_begun].before = (struct collectives){map_copy(&so_far.n), map_copy(&so_far.most)};
@@ -405,6 +410,16 @@ static void set_bounds(struct trace *trace)
     trace->end_ns = piece->until_ns < part->end_ns ? piece->until_ns : part->end_ns;
 }
 
+static void skip_before_pieces(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    uint64_t first_ns = part->pieces[0].from_ns;
+    for (size_t i = 1; i < part->n_pieces; i++)
+        first_ns = part->pieces[i].from_ns < first_ns ? part->pieces[i].from_ns : first_ns;
+    if (trace->source->skip)
+        trace->source->skip(trace, first_ns, &part->skipped);
+}
+
 static int set_parts(struct trace *trace, const struct trace_window *windows, size_t n)
 {
     if (trace->part)
@@ -422,6 +437,7 @@ static int set_parts(struct trace *trace, const struct trace_window *windows, si
     tape_begin(&part->tape, PART_ROOM, 0);
     trace->part = part;
     set_bounds(trace);
+    skip_before_pieces(trace);
     return count_before_pieces(trace);
 }
 
@@ -489,6 +505,7 @@ void part_close(struct trace *trace)
         collectives_release(&part->pieces[i].before);
     map_release(&part->n_skipped);
     vec_release(&part->ready);
+    vec_release(&part->skipped.collectives);
     tape_release(&part->tape);
     free(part->pieces);
     free(part);

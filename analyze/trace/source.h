@@ -3,8 +3,16 @@
 #pragma once
 #include "analyze/trace/trace.h"
 
+/* Events before a part of the run that are not read: the collectives among them, as those before a trace. */
+struct trace_skipped {
+    VEC(struct trace_before) collectives;
+};
+
 struct trace_source {
     int (*rewind)(struct trace *trace); /* 0, or -1 after error() */
+    /* What readings from now on hand out is complete from from_ns on, and what locations are in the middle of then can
+     * be told from what comes before. Says what is not handed out. NULL = all events always are. */
+    void (*skip)(struct trace *trace, uint64_t from_ns, struct trace_skipped *skipped);
     /* The next events, one at least; none at the end. Valid until the next call. */
     void (*read)(struct trace *trace, struct event_block *block);
     void (*close)(struct trace *trace); /* releases the source itself */

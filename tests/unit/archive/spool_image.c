@@ -118,6 +118,20 @@ void image_switch(struct spool_image *image, struct ww_switch record)
     image_record(image, WW_SWITCH, &record, sizeof record, NULL, 0);
 }
 
+void image_bins(struct spool_image *image, enum ww_bin_kind what, uint32_t n)
+{
+    struct ww_bins bins = {.what = (uint16_t)what, .module = 1, .n = n};
+    VEC(uint8_t) tail = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t value = 1000 + i;
+        vec_resize(&tail, tail.n + 12);
+        memcpy(tail.at + tail.n - 12, &i, 4);
+        memcpy(tail.at + tail.n - 8, &value, 8);
+    }
+    image_record(image, WW_BINS, &bins, offsetof(struct ww_bins, bins), tail.at, tail.n);
+    vec_release(&tail);
+}
+
 void image_save(const struct spool_image *image, const char *dir, size_t n)
 {
     char *spool = path_format("%s/spool", dir);

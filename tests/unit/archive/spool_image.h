@@ -36,6 +36,8 @@ void image_comm(struct spool_image *image, uint32_t id, uint32_t parent, const i
 void image_world(struct spool_image *image);
 void image_sample(struct spool_image *image, struct ww_sample sample);
 void image_switch(struct spool_image *image, struct ww_switch record);
+/* Of the points 0 to n - 1 of module 1, 1000 and up. */
+void image_bins(struct spool_image *image, enum ww_bin_kind what, uint32_t n);
 /* Writes the first n bytes to DIR/spool/R-T.ev or .sm, making the directory. */
 void image_save(const struct spool_image *image, const char *dir, size_t n);
 void image_release(struct spool_image *image);

@@ -573,20 +573,6 @@ static void test_windows(void **state)
     run_dir_remove(dir);
 }
 
-static void add_bins(struct spool_image *image, enum ww_bin_kind what, uint32_t n)
-{
-    struct ww_bins bins = {.what = (uint16_t)what, .module = 1, .n = n};
-    VEC(uint8_t) tail = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t value = 1000 + i;
-        vec_resize(&tail, tail.n + 12);
-        memcpy(tail.at + tail.n - 12, &i, 4);
-        memcpy(tail.at + tail.n - 8, &value, 8);
-    }
-    image_record(image, WW_BINS, &bins, offsetof(struct ww_bins, bins), tail.at, tail.n);
-    vec_release(&tail);
-}
-
 /* Counts come back whole, however many records they take. */
 static void test_counts(void **state)
 {
@@ -600,7 +586,7 @@ static void test_counts(void **state)
     image_module(&a, 1, 0x1000, 0x9000, 0x1000, "/home/user/app");
     image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
     for (uint64_t i = 0; i < N_SIZES; i++) {
-        add_bins(&a, WW_BIN_EXECUTIONS, sizes[i]);
+        image_bins(&a, WW_BIN_EXECUTIONS, sizes[i]);
         image_call(&a, CALL(Barrier, 10 * i, 10 * i + 1));
     }
     save(&a, dir);
@@ -631,9 +617,9 @@ static void check_young_time(bool is_counted)
     image_module(&a, 1, 0x1000, 0x9000, 0x1000, "/home/user/app");
     if (is_counted)
         image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
-    add_bins(&a, WW_BIN_TIME, WW_YOUNG_N);
+    image_bins(&a, WW_BIN_TIME, WW_YOUNG_N);
     if (is_counted)
-        add_bins(&a, WW_BIN_EXECUTIONS, 1);
+        image_bins(&a, WW_BIN_EXECUTIONS, 1);
     image_call(&a, CALL(Barrier, 10, 11));
     save(&a, dir);
     struct trace *trace = make_trace(dir);

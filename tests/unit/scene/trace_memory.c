@@ -78,7 +78,7 @@ struct trace *trace_memory(uint32_t n_ranks)
     struct memory *memory = calloc(1, sizeof *memory);
     if (!trace || !memory)
         err_out_of_memory(sizeof *memory);
-    memory->source = (struct trace_source){memory_rewind, memory_read, memory_close, NULL};
+    memory->source = (struct trace_source){.rewind = memory_rewind, .read = memory_read, .close = memory_close};
     trace->source = &memory->source;
     trace->path = trace->program = trace->command = "memory";
     trace->recorder = "whywait";
