@@ -78,7 +78,7 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_NESTED] = recorder.n_nested;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
     sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + recorder.threads_ns;
-    sums[SUM_OVERHEAD] = shared_by_ranks(sums[SUM_OVERHEAD]);
+    sums[SUM_OVERHEAD] = shared_by_ranks(sums[SUM_OVERHEAD]) + sampler_delay_ns();
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }

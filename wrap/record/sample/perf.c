@@ -53,9 +53,8 @@ static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
 static uint64_t switch_cost_ns;
-/* From a CPU and back, at somebody's cost: a rank that goes to sleep inside MPI has nothing better to do with the time,
- * but one that offers its CPU there (sched_yield) makes the next one wait. */
-static uint64_t n_switches;
+/* From a CPU and back, at somebody's cost: outside MPI, and in calls (sampler_switch_delays). */
+static uint64_t n_outside, n_in_calls;
 static unsigned n_descriptors;
 
 /* A ring begins with one page about it. */
@@ -429,6 +428,16 @@ static bool was_stopped_in_call(const struct recorder_thread *thread, uint64_t t
            stop_within(sampler_last_stop(), s->asleep_since_ns, time_ns) > 0;
 }
 
+/* A rank that goes to sleep inside MPI has nothing better to do with the time. One that offers its CPU there
+ * (sched_yield) goes on later by what the switch takes. */
+static void count_switch(struct recorder_thread *thread, uint64_t time_ns, bool preempted)
+{
+    if (!sample_is_unwanted(thread, time_ns))
+        n_outside++;
+    else if (preempted)
+        n_in_calls += sampler_switch_delays(&thread->sampler->yielding, sample_call_ns(thread, time_ns));
+}
+
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
@@ -438,7 +447,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     s->switching.n_switches++;
     gap_switch(&s->gap, state, time_ns);
     if (state != GAP_ON) {
-        n_switches += preempted || !sample_is_unwanted(thread, time_ns);
+        count_switch(thread, time_ns, preempted);
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
@@ -588,7 +597,7 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     s->state = ON_CPU;
     if (header->size >= sizeof *f) {
         s->switching.n_switches += f->n_lost;
-        n_switches += f->n_lost / 2;
+        n_in_calls += f->n_lost / 2;
     }
     if (header->size >= sizeof *f)
         gap_lost(&s->gap, own_time(f->time_ns));
@@ -692,5 +701,10 @@ uint64_t perf_drain(struct recorder_thread *thread)
 
 uint64_t perf_switches_ns(void)
 {
-    return n_switches * switch_cost_ns;
+    return n_outside * switch_cost_ns;
+}
+
+uint64_t perf_switches_in_calls_ns(void)
+{
+    return n_in_calls * switch_cost_ns;
 }

@@ -41,5 +41,6 @@ void perf_close(struct perf_ring *ring);
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
 /* Takes what is in both rings of the thread, in order of time. The number of samples. */
 uint64_t perf_drain(struct recorder_thread *thread);
-/* The cost of the events for the threads at the switches outside MPI that were taken so far. */
+/* The cost of the events at the switches that were taken so far: outside MPI, and in calls as far as it delays them. */
 uint64_t perf_switches_ns(void);
+uint64_t perf_switches_in_calls_ns(void);

@@ -35,8 +35,10 @@ void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns);
 const struct stop *sampler_last_stop(void);
 /* The longest that the helper may sleep without losing samples. */
 uint64_t sampler_patience_ns(void);
-/* The cost of samples and switches for the threads, estimated. */
+/* The cost of samples and switches for the threads, estimated: outside MPI, where it keeps a CPU from others too, and
+ * in calls, which it delays. */
 uint64_t sampler_overhead_ns(void);
+uint64_t sampler_delay_ns(void);
 
 /*
  * Threads that leave the CPU thousands of times a second: ranks that poll and yield on a core that they share.
@@ -67,6 +69,18 @@ struct sampler_absence {
 /* It was off the CPU between two times, in the call that was entered at call_ns (0 = unknown: each time is on its own).
  * Returns how long a time that ends now should be told of, or 0. */
 uint64_t sampler_absence_add(struct sampler_absence *absence, uint64_t call_ns, uint64_t from_ns, uint64_t now_ns);
+
+/*
+ * A rank that polls and yields pays for its switches itself, by a later end of its call. In a long wait nobody can go
+ * on during most of them: they cost nothing. So a dozen of a call counts, as many as the steps of a collective of some
+ * ranks need.
+ */
+struct sampler_yielding {
+    uint64_t call_ns;
+    unsigned n; /* switches in that call */
+};
+/* Does a switch in the call that was entered at call_ns (0 = unknown) delay the program? */
+bool sampler_switch_delays(struct sampler_yielding *yielding, uint64_t call_ns);
 
 enum sampler_state {
     ON_CPU,
@@ -100,6 +114,7 @@ struct sampler_thread {
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
     uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
     struct sampler_absence absence;
+    struct sampler_yielding yielding;
     uint64_t written_ns;          /* the time of the last record */
     struct machine_thread kernel; /* when it was last asked for; of the time, what is told of or was before it began */
     uint64_t sampled_ns, cpu_ns;  /* at the last sample: its time, and CPU time of the thread; 0 = none yet */

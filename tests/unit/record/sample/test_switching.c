@@ -52,6 +52,24 @@ static void test_is_steady(void **state)
     assert_true(switching.is_frequent);
 }
 
+/* Of a long wait the last switches alone make it longer. */
+static void test_delays(void **state)
+{
+    (void)state;
+    struct sampler_yielding yielding = {0};
+    unsigned n_short = 0, n_long = 0, n_unknown = 0;
+    for (uint64_t call = 1; call <= 100; call++)
+        for (int i = 0; i < 2; i++)
+            n_short += sampler_switch_delays(&yielding, call * MS);
+    for (int i = 0; i < 20000; i++)
+        n_long += sampler_switch_delays(&yielding, 5000000000);
+    for (int i = 0; i < 100; i++)
+        n_unknown += sampler_switch_delays(&yielding, 0);
+    assert_int_equal(n_short, 200);
+    assert_in_range(n_long, 1, 20);
+    assert_int_equal(n_unknown, 100);
+}
+
 /* A burst, once, is none. */
 static void test_burst(void **state)
 {
@@ -129,9 +147,12 @@ static void test_preemption_is_no_interrupt(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_begins_and_ends), cmocka_unit_test(test_is_steady),
-        cmocka_unit_test(test_burst),           cmocka_unit_test(test_short_absences_are_told_together),
-        cmocka_unit_test(test_calls_are_apart), cmocka_unit_test(test_preemption_is_no_interrupt)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_begins_and_ends),
+                                       cmocka_unit_test(test_is_steady),
+                                       cmocka_unit_test(test_delays),
+                                       cmocka_unit_test(test_burst),
+                                       cmocka_unit_test(test_short_absences_are_told_together),
+                                       cmocka_unit_test(test_calls_are_apart),
+                                       cmocka_unit_test(test_preemption_is_no_interrupt)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
