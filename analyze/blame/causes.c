@@ -443,14 +443,14 @@ static void causes_add_noise(struct causes *causes)
 }
 
 /* `asleep_ns`: of the critical path, by rank. Where threads that call MPI run beside one that sleeps until they are
- * through, the path goes on in them, which no chain tells: any cause may lie there. */
+ * through, the path goes on in them, which no chain tells: any cause may lie there, with no more than all are in it. */
 static void causes_add_unknown_path(struct causes *causes, const struct sparse *asleep_ns)
 {
     for (size_t i = 0; i < asleep_ns->n; i++) {
         const struct rank_time *time = &causes->input->ranks[asleep_ns->at[i].key];
         double unknown_ns = fmin(asleep_ns->at[i].ns, fmin(time->asleep_ns, time->beside_ns));
         for (size_t k = 0; k < causes->sums.n; k++)
-            causes->sums.at[k].critical_ns += unknown_ns;
+            causes->sums.at[k].critical_ns += fmin(unknown_ns, sparse_sum(&causes->sums.at[k].inside));
     }
 }
 

@@ -347,10 +347,10 @@ struct gain gain_of(const struct gain_input *input)
     struct gain gain = {.last_rank = TRACE_NONE, .if_gone_ns = INFINITY, .among_ns = INFINITY};
     const struct waits waits = waits_of(input);
     double as_others_ns = INFINITY;
-    double all_lacks_ns = 0;
+    double all_lacks_ns = 0, frees_ns = waits.ns + sparse_sum(input->times);
     for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
         double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
-        double lacks_ns = input->lacks_ns ? input->lacks_ns[rank] : 0;
+        double lacks_ns = input->lacks_ns ? fmin(input->lacks_ns[rank], frees_ns) : 0;
         all_lacks_ns += lacks_ns;
         double bound_ns = input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns + lacks_ns;
         if (bound_ns < gain.if_gone_ns)
@@ -360,7 +360,8 @@ struct gain gain_of(const struct gain_input *input)
             fmin(as_others_ns, input->waits_ns[rank] + surplus_ns(input, &waits, rank) + unknown_ns + lacks_ns);
         gain.among_ns = input->takes_part[rank] ? fmin(gain.among_ns, bound_ns) : gain.among_ns;
     }
-    gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns + fmin(input->critical_lacks_ns, all_lacks_ns));
+    gain.if_gone_ns =
+        fmin(gain.if_gone_ns, input->critical_ns + fmin(input->critical_lacks_ns, fmin(all_lacks_ns, frees_ns)));
     gain.if_gone_off_ns = fmax(0, gain.if_gone_ns - (input->critical_ns - input->critical_off_ns));
     double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     mean_ns = (1 - input->serial_share) * mean_ns + fmin(input->serial_share * mean_ns, input->serial_gain_ns);

@@ -53,11 +53,11 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  *
  * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
  * rank. With fewer CPUs than ranks more goes with the cause: elsewhere a rank may lack a CPU, or wait for one that
- * does, because others have it who are in the cause, or wait for it where MPI polls. So the least of these sums over
- * the ranks bounds the gain: a cause that one rank neither waits for nor has is hidden by whatever that rank does
- * meanwhile. The gain is no more than the cause takes on the critical path, which is there without it as well (with
- * fewer CPUs than ranks, but for what it lacks a CPU elsewhere). The lesser of the two is the most that is gained if
- * the cause takes no time.
+ * does, because others have it who are in the cause, or wait for it where MPI polls. They free no more than all ranks'
+ * times in it and waits for it. So the least of these sums over the ranks bounds the gain: a cause that one rank
+ * neither waits for nor has is hidden by whatever that rank does meanwhile. The gain is no more than the cause takes on
+ * the critical path, which is there without it as well (with fewer CPUs than ranks, but for what it lacks a CPU
+ * elsewhere). The lesser of the two is the most that is gained if the cause takes no time.
  *
  * A rank's waits for the cause are, class by class (classes.h), as much as would go if the cause alone went: all, where
  * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side

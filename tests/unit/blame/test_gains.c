@@ -513,16 +513,21 @@ static void what_is_predicted_comes_true(void **state)
     }
 }
 
-/* Rank 1 is in the cause for 100, for 38 of that without a CPU, and rank 0 waits for it. */
+/* Rank 1 is in the cause, for 38 of 100 without a CPU, and rank 0 waits for it. A cause that takes next to nothing
+ * frees no CPU for those who lack one elsewhere. */
 static void what_goes_with_it_of_time_without_a_cpu_is_told(void **state)
 {
     (void)state;
     static const struct {
-        double waits_ns[2], lacks_ns[2], gone_ns, off_ns;
-    } cases[] = {{{100, 0}, {0}, 100, 38}, {{80, 0}, {0}, 80, 18}, {{50, 0}, {0}, 50, 0}, {{100, 30}, {20}, 120, 58}};
+        double waits_ns[2], lacks_ns[2], in_it_ns, gone_ns, off_ns;
+    } cases[] = {{{100, 0}, {0}, 100, 100, 38},
+                 {{80, 0}, {0}, 100, 80, 18},
+                 {{50, 0}, {0}, 100, 50, 0},
+                 {{100, 30}, {20}, 100, 120, 58},
+                 {{3, 0}, {50, 50}, 2, 7, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sparse times = {0};
-        sparse_add(&times, 1, 100);
+        sparse_add(&times, 1, cases[i].in_it_ns);
         sparse_pack(&times);
         struct gain gain =
             gain_of(&(struct gain_input){.efficiency = &(struct efficiency){.wall_ns = 200, .all_ns = 400},
