@@ -9,7 +9,7 @@ enum { N = 20000, STEPS = 30, BYTES = 1000 };
 
 __attribute__((noinline)) static double work(double x, long n)
 {
-    char *p = malloc(BYTES);
+    char *volatile p = malloc(BYTES); /* a compiler may do without one that nobody can see */
     for (long i = 0; i < n; i++)
         x = x * 0.999999 + 1e-6; /* LOOP */
     if (p)
