@@ -4,9 +4,13 @@
  * linking. A plugin works with one version of a compiler only, so the compiler is asked for its version first: a clear
  * line here instead of a failing build.
  */
+#include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/installation.h"
 #include "analyze/cmd/program.h"
+#include "analyze/counts/coverage.h"
+#include "analyze/files/output.h"
+#include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
 #include <limits.h>
@@ -17,18 +21,22 @@
 #include <unistd.h>
 
 #define PLUGIN "whywait_plugin"
+#define MEASURED "executions.txt"
 
 struct options {
     const char *compiler; /* NULL = what mpicc uses, else gcc */
     const char *only[ONLY_MOST];
     unsigned n_only;
+    const char *from; /* a run whose executions place the counters; NULL = none */
     bool notes, no_exceptions, no_bytes, initial_exec;
 };
 
-enum { OPT_COMPILER = OPT_OTHER, OPT_NOTES, OPT_ONLY, OPT_NO_EXCEPTIONS, OPT_NO_BYTES, OPT_INITIAL_EXEC };
+enum { OPT_COMPILER = OPT_OTHER, OPT_FROM, OPT_NOTES, OPT_ONLY, OPT_NO_EXCEPTIONS, OPT_NO_BYTES, OPT_INITIAL_EXEC };
 static const struct option_row rows[] = {
     {"compiler", OPT_COMPILER, "CC",
      "ask CC for its version (mpicc, mpicxx, gfortran-12, clang ...; default: what mpicc runs, or gcc)"},
+    {"from", OPT_FROM, "RUN",
+     "place counters where RUN, an earlier run that counted, executed least; kept in RUN as " MEASURED},
     {"notes", OPT_NOTES, NULL, "have the compiler name each function that cannot be counted, and why"},
     {"only", OPT_ONLY, "NAME",
      "count these source files or routines only (* and ? stand for anything; may be given several times)"},
@@ -55,6 +63,9 @@ static struct options parse(int argc, char **argv)
         switch (option) {
         case OPT_COMPILER:
             options.compiler = optarg;
+            break;
+        case OPT_FROM:
+            options.from = optarg;
             break;
         case OPT_NOTES:
             options.notes = true;
@@ -124,6 +135,12 @@ static const char *name_plugins(char text[256])
     return text;
 }
 
+static void check_path(const char *what, const char *path)
+{
+    if (strpbrk(path, " \t\n*?["))
+        die("the shell would split the path of %s (%s): use one without blanks", what, path);
+}
+
 static enum installation_compiler choose_plugin(const char *asked, char plugin[PATH_MAX])
 {
     char path[PATH_MAX], version[256] = "", built[256];
@@ -143,9 +160,41 @@ static enum installation_compiler choose_plugin(const char *asked, char plugin[P
         die("%s is %s %s, but plugins were built for %s; use one of these (--compiler), or build whywait where the "
             "headers of %s %s are",
             compiler, name, version, built, name, version);
-    if (strpbrk(plugin, " \t\n*?["))
-        die("the shell would split the path of the plugin (%s): install whywait where paths have no blanks", plugin);
+    check_path("the plugin", plugin);
     return kind;
+}
+
+static int write_measured(const char *run, const char *file)
+{
+    struct loaded loaded;
+    struct coverage coverage = {0};
+    struct output output;
+    int status = load_trace(&loaded, run);
+    if (status == 0)
+        status = coverage_read(&coverage, loaded.trace, loaded.code = load_code(loaded.trace));
+    if (status == 0 && output_begin(&output, file, OUTPUT_CHOSEN) == 0) {
+        coverage_write_measured(&coverage, output.file);
+        status = output_end(&output, true);
+    } else {
+        status = -1;
+    }
+    coverage_release(&coverage);
+    load_release(&loaded);
+    return status;
+}
+
+/* The file with what the run executed, which is made once: a build asks for each source file. Dies where there is none.
+ */
+static char *find_measured(const char *run)
+{
+    char path[PATH_MAX], *directory = run_find_directory(run), *file = NULL;
+    if (!directory || !realpath(directory, path) || asprintf(&file, "%s/" MEASURED, path) < 0)
+        exit(1);
+    check_path("the run", file);
+    if (access(file, R_OK) != 0 && write_measured(directory, file) != 0)
+        exit(1);
+    free(directory);
+    return file;
 }
 
 static void print_option(enum installation_compiler compiler, const char *option, const char *value)
@@ -157,7 +206,7 @@ static void print_option(enum installation_compiler compiler, const char *option
     printf(forms[compiler], option, value ? "=" : "", value ? value : "");
 }
 
-static void print_options(enum installation_compiler compiler, const struct options *options)
+static void print_options(enum installation_compiler compiler, const struct options *options, const char *measured)
 {
     const struct {
         bool is_on;
@@ -171,6 +220,8 @@ static void print_options(enum installation_compiler compiler, const struct opti
             print_option(compiler, flags[i].option[compiler], NULL);
     for (unsigned i = 0; i < options->n_only; i++)
         print_option(compiler, "only", options->only[i]);
+    if (measured)
+        print_option(compiler, "from", measured);
 }
 
 int cmd_cc(int argc, char **argv)
@@ -178,11 +229,13 @@ int cmd_cc(int argc, char **argv)
     struct options options = parse(argc, argv);
     char plugin[PATH_MAX];
     enum installation_compiler compiler = choose_plugin(options.compiler, plugin);
+    char *measured = options.from ? find_measured(options.from) : NULL;
     if (compiler == INSTALLATION_GCC)
         printf("-fplugin=%s", plugin);
     else /* loaded twice: in time for its options, and for its passes */
         printf("-Xclang -load -Xclang %s -fpass-plugin=%s", plugin, plugin);
-    print_options(compiler, &options);
+    print_options(compiler, &options, measured);
+    free(measured);
     putchar('\n');
     return 0;
 }

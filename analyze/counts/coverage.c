@@ -4,6 +4,7 @@
  */
 #include "analyze/counts/coverage.h"
 #include "wrap/base/err.h"
+#include "wrap/flow/measured.h"
 #include <stdlib.h>
 
 /* Calls in flight where something begins (-1) and where it ends (1). */
@@ -176,6 +177,27 @@ void coverage_rank_of_all(struct coverage *runs, size_t n_runs, uint32_t rank, u
 void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, struct coverage_listing *listing)
 {
     coverage_rank_of_all(coverage, 1, rank, module, listing);
+}
+
+void coverage_write_measured(struct coverage *coverage, FILE *out)
+{
+    const struct trace *trace = coverage->trace;
+    for (uint32_t m = 0; m < trace->n_modules; m++) {
+        const struct counts *counts = coverage->counts[m];
+        struct arena scratch = {0};
+        struct counts_sum sum;
+        if (!counts)
+            continue;
+        counts_sum_init(&sum, &scratch, counts);
+        for (uint32_t l = 0; l < trace->n_locations; l++)
+            if (coverage->locations[l].values)
+                add_location(coverage, &coverage->locations[l], m, &sum);
+        for (uint32_t f = 0; f < counts_n_functions(counts); f++) {
+            const struct counts_function *function = counts_function(counts, f);
+            measured_write(out, function->name, &function->cfg, sum.taken + sum.first_edge[f]);
+        }
+        arena_release(&scratch);
+    }
 }
 
 void coverage_release(struct coverage *coverage)

@@ -8,6 +8,7 @@
 #include "analyze/code/code.h"
 #include "analyze/counts/counts.h"
 #include "analyze/trace/trace.h"
+#include <stdio.h>
 
 struct coverage_location;
 struct coverage {
@@ -36,4 +37,6 @@ void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, st
 /* The same of several runs, summed up: of each, what ran in that build of the module, a module of the first one. */
 void coverage_rank_of_all(struct coverage *runs, size_t n_runs, uint32_t rank, uint32_t module,
                           struct coverage_listing *listing);
+/* How often each routine's edges were taken, all ranks together, to place counters by (wrap/flow/measured.h). */
+void coverage_write_measured(struct coverage *coverage, FILE *out);
 void coverage_release(struct coverage *coverage);

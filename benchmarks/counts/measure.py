@@ -8,7 +8,7 @@ Each round runs every variant of a kernel once, in alternating order, and compar
 machine hit both; the median of the rounds' ratios of CPU times counts. Each variant is built in several layouts
 (alignments of loops), and the mean over the layouts counts: where a short loop happens to lie changes its time by up to
 30 percent either way, with or without counters. The spread is that of the rounds' means over the kernels. Beside ours:
-gcc -fprofile-arcs; and where clang is installed, ours of clang, -fprofile-generate and -fprofile-instr-generate against
+gcc -fprofile-arcs, and with --from ours placed by a run of the kernel that counted (whywait cc --from); and where clang is installed, ours of clang, -fprofile-generate and -fprofile-instr-generate against
 plain clang. With --instructions instructions are compared instead, as valgrind counts them, in one round. Exit status 1
 when our geometric mean exceeds 1.01, our worst kernel 1.10, or another instrumentation of the same compiler is cheaper.
 """
@@ -38,6 +38,7 @@ def options():
     parser.add_argument('--instructions', action='store_true', help='compare executed instructions, not time')
     parser.add_argument('--compiler', default='', help='leave out all but gcc or clang')
     parser.add_argument('--own', action='store_true', help='leave out the other instrumentations')
+    parser.add_argument('--from', dest='placed', action='store_true', help='place counters by a recorded run as well')
     parser.add_argument('--extra', default='', help='further flags for our variant')
     return parser.parse_args()
 
@@ -47,7 +48,20 @@ def own_flags(whywait, compiler):
     return answer.stdout.split()
 
 
-def variants(source, flags, args):
+def placed_flags(source, level, compiler, flags, args, folder):
+    """The flags with which a run of the kernel at this level places the counters."""
+    kept = folder / f'{source.stem}{level}-{pathlib.Path(compiler).name}.runs'
+    library, program = folder / 'recorded.o', kept / 'program'
+    kept.mkdir(exist_ok=True)
+    subprocess.run(['mpicc', '-c', str(HERE / 'recorded.c'), '-o', str(library)], check=True)
+    build(source, [compiler, *flags, str(library)], level, program, ['-lmpi'])
+    subprocess.run([args.whywait, 'record', '-q', '-o', str(kept), str(program)], check=True, stdout=subprocess.DEVNULL)
+    run_folder, = kept.glob('*.whywait')
+    answer = subprocess.run([args.whywait, 'cc', '--compiler', compiler, '--from', str(run_folder)], capture_output=True, text=True, check=True)
+    return answer.stdout.split() + args.extra.split()
+
+
+def variants(source, level, flags, args, folder):
     """name -> (command prefix, name of the variant it is compared with). flags: by compiler; none = it has no plugin"""
     gcc, clang = COMPILERS[source.suffix]
     table = {}
@@ -61,11 +75,14 @@ def variants(source, flags, args):
             table['clang ours'] = ([clang, *flags['clang']], 'clang')
         table |= {'clang generate': ([clang, '-fprofile-generate'], 'clang'),
                   'clang instr': ([clang, '-fprofile-instr-generate'], 'clang')}
-    return {name: each for name, each in table.items() if not args.own or not each[1] or name.endswith('ours')}
+    for family, compiler in (('gcc', gcc), ('clang', clang)):
+        if args.placed and f'{family} ours' in table:
+            table[f'{family} placed'] = ([compiler, *placed_flags(source, level, compiler, flags[family], args, folder)], family)
+    return {name: each for name, each in table.items() if not args.own or not each[1] or name.endswith(('ours', 'placed'))}
 
 
-def build(source, prefix, level, target):
-    subprocess.run([*prefix, level, '-g', str(source), '-o', str(target), '-lm'], check=True, cwd=target.parent,
+def build(source, prefix, level, target, libraries=()):
+    subprocess.run([*prefix, level, '-g', str(source), '-o', str(target), '-lm', *libraries], check=True, cwd=target.parent,
                    stderr=subprocess.DEVNULL)
 
 
@@ -101,7 +118,7 @@ def build_all(source, level, table, layouts, folder):
 
 def measure(source, level, flags, args, folder):
     """variant -> by round and layout: ratio to what it is compared with"""
-    table = variants(source, flags, args)
+    table = variants(source, level, flags, args, folder)
     layouts = LAYOUTS[:1] if args.instructions else LAYOUTS
     programs = build_all(source, level, table, layouts, folder)
     ratios = {name: [] for name, (_, base) in table.items() if base}
@@ -113,7 +130,7 @@ def measure(source, level, flags, args, folder):
         for name, rounds in ratios.items():
             rounds.append([times[n, name] / times[n, table[name][1]] for n in range(len(layouts))])
     for name, (_, base) in table.items():
-        if name.endswith('ours') and outputs[name] != outputs[base]:
+        if name.endswith(('ours', 'placed')) and outputs[name] != outputs[base]:
             sys.exit(f'{source.name}: counting changed the output')
     return ratios
 
@@ -156,7 +173,7 @@ def judge(level, summary):
         if own_worst > WORST_BOUND:
             faults.append(f'{level}: {own}: worst {own_worst:.3f} is above {WORST_BOUND}')
         faults += [f'{level}: {name} is cheaper' for name, (other, _) in summary.items()
-                   if name.split()[0] == own.split()[0] and other < own_mean]
+                   if name.split()[0] == own.split()[0] and not name.endswith('placed') and other < own_mean]
     return faults
 
 

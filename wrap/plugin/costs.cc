@@ -194,12 +194,14 @@ const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t
     return is_open ? &loop : nullptr;
 }
 
-double *counter_costs(routine &r, const loop_facts &facts)
+double *counter_costs(routine &r, const loop_facts &facts, const options &options)
 {
     std::vector<unsigned char> is_counting;
     for (const trips &each : facts.trips)
         is_counting.push_back(each.kind != trips::UNKNOWN);
-    const double *weights = knuth_weights(&r.graph, &facts.loops, is_counting.data());
+    double *weights = knuth_weights(&r.graph, &facts.loops, is_counting.data());
+    if (options.from)
+        measured_weigh(options.from, routine_symbol(r.decl), &r.graph, weights);
     double *costs = arena_array(&r.graph.arena, double, r.places.size());
     for (uint32_t e = 0; e < r.places.size(); e++)
         costs[e] = cost_of(r, facts, weights, e);

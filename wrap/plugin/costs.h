@@ -24,7 +24,7 @@ uint32_t telling_loop(const routine &r, const loop_facts &facts, uint32_t edge);
 const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t edge);
 
 /* By edge: what a counter on it costs. In r's arena. */
-double *counter_costs(routine &r, const loop_facts &facts);
+double *counter_costs(routine &r, const loop_facts &facts, const options &options);
 
 /* By edge with a counter: the loop nest in a variable of which it is counted; null = in memory. */
 std::vector<const cfg_loop *> choose_nests(const routine &r, const loop_facts &facts, const double *costs);

@@ -257,15 +257,6 @@ class strings
     std::vector<std::string> texts_;
 };
 
-uint32_t checksum(const routine &r)
-{
-    uint32_t sum = 2166136261u;
-    for (size_t e = 0; e < r.graph.edges.n; e++)
-        for (uint32_t value : {r.graph.edges.at[e].from, r.graph.edges.at[e].to})
-            sum = (sum ^ value) * 16777619u;
-    return sum;
-}
-
 void emit_header(const routine &r, strings &strings)
 {
     FILE *out = asm_out_file;
@@ -277,7 +268,7 @@ void emit_header(const routine &r, strings &strings)
     expanded_location where = expand_location(DECL_SOURCE_LOCATION(r.decl));
     strings.refer(routine_symbol(r.decl));
     strings.refer(where.file);
-    fprintf(out, "\t.long %d, %u, %u\n", where.line, checksum(r), r.dispatcher);
+    fprintf(out, "\t.long %d, %u, %u\n", where.line, measured_checksum(&r.graph), r.dispatcher);
     strings.refer(r.source_name.c_str());
 }
 

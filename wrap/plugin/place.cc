@@ -281,7 +281,7 @@ bool routine_place(routine &r, const options &options, const char **why)
         r.counter.assign(r.places.size(), POINTS_NONE);
     } else {
         facts = know_loops(r, options);
-        costs = counter_costs(r, facts);
+        costs = counter_costs(r, facts, options);
         if (!choose_edges(r, costs, why))
             return false;
     }

@@ -9,6 +9,7 @@
  *   no-exceptions   do not account for frames removed by exceptions (fewer counters; wrong where one passes)
  *   no-bytes        do not count bytes at allocation points
  *   only=PATTERN    count these functions alone (only.h); may be given several times
+ *   from=FILE       place counters by what an earlier run executed (measured.h)
  *   verbose         a note for every function that is not counted, with the reason
  *   every-block, no-promote, no-trips   for tests and measurements
  */
@@ -201,6 +202,12 @@ bool parse_option(const plugin_argument &argument, options &options)
     if (!strcmp(argument.key, "only") && argument.value) {
         options.only += argument.value;
         options.only += ONLY_SEPARATOR;
+        return true;
+    }
+    if (!strcmp(argument.key, "from") && argument.value) {
+        options.from = measured_read(argument.value);
+        if (!options.from)
+            error("whywait: %s: %s", argument.value, xstrerror(errno));
         return true;
     }
     for (const auto &each : switches)

@@ -9,6 +9,7 @@
 extern "C" {
 #include "wrap/flow/cfg.h"
 #include "wrap/flow/knuth.h"
+#include "wrap/flow/measured.h"
 }
 #include "wrap/only.h"
 #include "wrap/points.h"
@@ -23,6 +24,7 @@ struct options {
     bool trips = true;      /* iterations that the loop counts itself are not counted again */
     bool verbose;
     std::string only;                 /* patterns of the functions to count (only.h); empty = all */
+    measured *from = nullptr;         /* executions of an earlier run; null: none */
     tls_model model = TLS_MODEL_REAL; /* TLS_MODEL_REAL: by how the unit is compiled */
 };
 

@@ -240,16 +240,8 @@ class writer
                (uint32_t)r.lines.size(), 0});
         text(r.name);
         text(r.file);
-        words({r.line_number, checksum(r), r.dispatcher});
+        words({r.line_number, measured_checksum(&r.graph), r.dispatcher});
         text(r.source_name);
-    }
-    static uint32_t checksum(const routine &r)
-    {
-        uint32_t sum = 2166136261u;
-        for (size_t e = 0; e < r.graph.edges.n; e++)
-            for (uint32_t value : {r.graph.edges.at[e].from, r.graph.edges.at[e].to})
-                sum = (sum ^ value) * 16777619u;
-        return sum;
     }
     void words(std::initializer_list<uint32_t> values)
     {

@@ -216,12 +216,14 @@ double cost_of(const routine &r, const loop_facts &facts, const double *weights,
     return takes_block(r, edge) && !is_at_head ? 2 * weights[edge] : weights[edge];
 }
 
-double *counter_costs(routine &r, const loop_facts &facts)
+double *counter_costs(routine &r, const loop_facts &facts, const options &options)
 {
     std::vector<unsigned char> is_counting;
     for (const Value *each : facts.trips)
         is_counting.push_back(each != nullptr);
-    const double *weights = knuth_weights(&r.graph, &facts.loops, is_counting.data());
+    double *weights = knuth_weights(&r.graph, &facts.loops, is_counting.data());
+    if (options.from)
+        measured_weigh(options.from, r.name.c_str(), &r.graph, weights);
     double *costs = arena_array(&r.graph.arena, double, r.places.size());
     for (uint32_t e = 0; e < r.places.size(); e++)
         costs[e] = cost_of(r, facts, weights, e);
@@ -463,7 +465,7 @@ bool routine_place(routine &r, const options &options, const quiet_functions &qu
         return true;
     }
     loop_facts facts = know_loops(r, options, quiet, known);
-    const double *costs = counter_costs(r, facts);
+    const double *costs = counter_costs(r, facts, options);
     if (!choose_edges(r, costs, why))
         return false;
     insert_edge_counters(r, options, facts, costs);

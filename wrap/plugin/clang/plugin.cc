@@ -12,6 +12,7 @@
  *   initial-exec    faster counters in shared libraries that are never loaded with dlopen
  *   no-exceptions   do not account for frames removed by exceptions (fewer counters; wrong where one passes)
  *   only=PATTERN    count these functions alone (only.h); may be given several times
+ *   from=FILE       place counters by what an earlier run executed (measured.h)
  *   verbose         a note for every function that is not counted, with the reason
  *   every-block, no-promote   for tests and measurements
  */
@@ -29,6 +30,7 @@ cl::opt<bool> no_exceptions("whywait-no-exceptions", cl::Hidden, cl::desc("no ac
 cl::opt<bool> verbose("whywait-verbose", cl::Hidden, cl::desc("name functions that are not counted"));
 cl::opt<bool> initial_exec("whywait-initial-exec", cl::Hidden, cl::desc("no library is loaded with dlopen"));
 cl::list<std::string> only("whywait-only", cl::Hidden, cl::desc("count these functions alone"));
+cl::opt<std::string> measured_in("whywait-from", cl::Hidden, cl::desc("place counters by an earlier run"));
 
 const char NAME[] = "whywait";
 const char ATTRIBUTE[] = "whywait-function"; /* its number in the unit */
@@ -85,8 +87,19 @@ class counter
   public:
     counter(Module &unit, FunctionAnalysisManager &manager)
         : unit_(unit), manager_(manager),
-          quiet_(calls_find_quiet(unit)), options_{every_block, !no_promote, !no_exceptions, initial_exec}
+          quiet_(calls_find_quiet(unit)), options_{every_block, !no_promote, !no_exceptions, initial_exec, nullptr}
     {
+        if (measured_in.empty())
+            return;
+        options_.from = measured_read(measured_in.c_str());
+        if (!options_.from)
+            unit.getContext().emitError("whywait: " + measured_in + ": " + strerror(errno));
+    }
+    counter(const counter &) = delete;
+    counter &operator=(const counter &) = delete;
+    ~counter()
+    {
+        measured_free(options_.from);
     }
     void count(Function &function)
     {

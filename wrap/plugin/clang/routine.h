@@ -9,6 +9,7 @@
 extern "C" {
 #include "wrap/flow/cfg.h"
 #include "wrap/flow/knuth.h"
+#include "wrap/flow/measured.h"
 }
 #include "wrap/points.h"
 #include <memory>
@@ -21,6 +22,7 @@ struct options {
     bool promote;      /* counters of call-free loops live in registers */
     bool exceptions;   /* account for frames that an exception removes */
     bool initial_exec; /* shared libraries are there from the start */
+    measured *from;    /* executions of an earlier run; null: none */
 };
 
 /* Places where the execution of a flow edge can be counted. */
