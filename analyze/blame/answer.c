@@ -74,7 +74,8 @@ static void answer_set_figures(const struct analysis *analysis, struct answer *a
     answer->waiting_ns = cause->waiting_ns + (answer->is_lacking ? cause->lacking_ns : 0);
     answer->share = answer->waiting_ns / analysis->waiting_ns;
     answer->elsewhere_share = analysis->machine.share - cause->lacking_ns / analysis->waiting_ns;
-    answer->elsewhere_share = 2 * answer->elsewhere_share > 1 ? answer->elsewhere_share : 0;
+    answer->elsewhere_share = answer->elsewhere_share > MAJORITY ? answer->elsewhere_share : 0;
+    answer->is_minor = answer->elsewhere_share > 0 && answer->share < WORTH_NAMING;
 }
 
 /* In a ring, or for longer in all than waits took that ended. */

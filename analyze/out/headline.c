@@ -48,9 +48,11 @@ static const char *headline_cause(const struct label_book *book)
     if (answer->is_lacking)
         text = arena_printf(arena, "%s; for %s of it %s had no CPU there", text,
                             amount_share(answer->lacking_share).text, late_ranks(arena, cause));
+    struct amount elsewhere = amount_share(answer->elsewhere_share);
+    if (answer->is_minor)
+        return arena_printf(arena, "%s of the waiting is for ranks that had no CPU. %s.", elsewhere.text, text);
     if (answer->elsewhere_share > 0)
-        text = arena_printf(arena, "%s. Another %s is for ranks that had no CPU", text,
-                            amount_share(answer->elsewhere_share).text);
+        text = arena_printf(arena, "%s. Another %s is for ranks that had no CPU", text, elsewhere.text);
     return arena_printf(arena, "%s.", text);
 }
 

@@ -328,6 +328,7 @@ struct answer {
     double machine_share;   /* waiting for ranks that had no CPU, of all time */
     bool is_machine;        /* waiting for ranks that had no CPU is worth saying */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
+    bool is_minor;          /* ... which is most of the waiting, and this a trifle beside it */
 };
 
 /* Which causes a rank's time in a step belongs to; whoever wants to know where in time a cause acts asks for it. */
