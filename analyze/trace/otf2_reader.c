@@ -204,9 +204,11 @@ static void archive_skip(struct trace *trace, uint64_t from_ns, struct trace_ski
     struct later_part part = {.archive = archive_of(trace), .from_ns = from_ns};
     struct archive_reader *archive = part.archive;
     stop_reading(archive);
+    tape_release(&archive->tape);
+    tape_begin(&archive->tape, 0, trace->n_records); /* the part has one */
     free(archive->n_skipped);
     archive->n_skipped = NULL;
-    char *path = anchor_beside(trace->path, STARTS_SUFFIX);
+    char *path = anchor_beside(trace->path, ARCHIVE_STARTS);
     if (!path || !archive->is_whole || archive->is_compressed || trace->clocks.n_violations) {
         free(path);
         return;

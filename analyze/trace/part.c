@@ -7,7 +7,7 @@
 #include "wrap/base/containers.h"
 #include <stdlib.h>
 
-/* For the second reading of a part that others follow. */
+/* For the second reading of a part. */
 enum { PART_ROOM = 160 << 20 };
 
 /* A location between two events. */
@@ -42,7 +42,7 @@ struct trace_part {
     size_t n_pieces, at;          /* the one that is read */
     uint64_t start_ns, end_ns;    /* of the run */
     struct trace_skipped skipped; /* before the earliest */
-    struct tape tape;             /* of the present piece, where others follow */
+    struct tape tape;             /* of the present piece */
     bool plays;                   /* this reading comes from it */
     /* While reading. */
     bool has_begun, is_over;
@@ -346,8 +346,7 @@ static void piece_begin(struct trace_part *part)
 int part_rewind(struct trace *trace)
 {
     struct trace_part *part = trace->part;
-    bool has_followers = part->n_pieces > 1;
-    part->plays = has_followers && tape_rewind(&part->tape, trace->is_last_reading);
+    part->plays = tape_rewind(&part->tape, trace->is_last_reading);
     if (part->plays || (part->places && !part->has_begun && part->now_ns < present(part)->from_ns))
         return 0;
     forget(trace);

@@ -142,6 +142,24 @@ static int count_rewinds(struct trace *trace)
     return memory_rewind(trace);
 }
 
+static void test_read_once(void **state)
+{
+    (void)state;
+    static const char *const expected = "10:0 enter, 12:0 leave, 13:0 end";
+    struct trace *trace = trace_memory(1);
+    add(trace, 3, 0, EV_ENTER, 0);
+    add(trace, 12, 0, EV_LEAVE, 0);
+    add(trace, 20, 0, EV_END, 0);
+    assert_int_equal(trace_set_part(trace, 10, 13), 0);
+    memory_rewind = trace->source->rewind;
+    trace->source->rewind = count_rewinds;
+    n_rewinds = 0;
+    expect(trace, expected);
+    expect(trace, expected);
+    assert_int_equal(n_rewinds, 1);
+    trace_close(trace);
+}
+
 static struct trace *trace_of_windows(void)
 {
     struct trace *trace = trace_memory(2);
@@ -224,6 +242,6 @@ int main(void)
         cmocka_unit_test(test_open_things), cmocka_unit_test(test_end),
         cmocka_unit_test(test_collectives), cmocka_unit_test(test_requests_of_collectives),
         cmocka_unit_test(test_counts),      cmocka_unit_test(test_one_after_the_other),
-        cmocka_unit_test(test_windows)};
+        cmocka_unit_test(test_read_once),   cmocka_unit_test(test_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
