@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/archive.h"
-#include "analyze/archive/starts.h"
 #include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
@@ -213,7 +212,7 @@ static bool is_plain(int folder, const char *name)
 bool anchor_files_are_plain(const char *anchor)
 {
     char *definitions = anchor_beside(anchor, ".def"), *folder = anchor_beside(anchor, "");
-    char *starts = anchor_beside(anchor, STARTS_SUFFIX);
+    char *starts = anchor_beside(anchor, ARCHIVE_STARTS);
     bool are_plain = (!definitions || is_plain(AT_FDCWD, definitions)) && (!starts || is_plain(AT_FDCWD, starts));
     DIR *entries = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; entries && are_plain && (entry = readdir(entries));)

@@ -94,6 +94,7 @@ enum { ARCHIVE_FRAME_RETURN = 1, ARCHIVE_FRAME_CUT = 2 };
 
 enum { ARCHIVE_CHUNK_EVENTS = 256 << 10, ARCHIVE_CHUNK_DEFS = 1 << 20 /* at least */ };
 #define ARCHIVE_NAME "traces"
+#define ARCHIVE_STARTS ".starts" /* beside the anchor (starts.h) */
 /* Beside it, the code that ran: a directory of files named by build id, and one of their sources (keep.h). */
 #define ARCHIVE_CODE "code"
 #define ARCHIVE_SOURCES "source"

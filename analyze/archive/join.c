@@ -209,37 +209,12 @@ static void note_late_init(struct join *join)
         last, early_ns < 1e9 ? early_ns / 1e6 : early_ns / 1e9, early_ns < 1e9 ? "ms" : "s");
 }
 
-static int begin_starts(struct join *join)
-{
-    char *path = path_format("%s/" ARCHIVE_NAME STARTS_SUFFIX, join->whole_dir);
-    join->starts = fopen(path, "wbe");
-    int result = join->starts ? 0 : error("cannot make %s: %s", path, strerror(errno));
-    free(path);
-    if (join->starts)
-        join->failed |=
-            fwrite(&(struct starts_header){.n_events = 0}, sizeof(struct starts_header), 1, join->starts) != 1;
-    return result;
-}
-
-/* The header makes it valid; without a start there is no file. */
-static void end_starts(struct join *join)
-{
-    char *path = path_format("%s/" ARCHIVE_NAME STARTS_SUFFIX, join->whole_dir);
-    struct starts_header header = {.magic = STARTS_MAGIC};
-    for (size_t i = 0; i < join->locations.n; i++)
-        header.n_events += join->locations.at[i].n_events;
-    join->failed |= fseek(join->starts, 0, SEEK_SET) || fwrite(&header, sizeof header, 1, join->starts) != 1;
-    join->failed |= fclose(join->starts) != 0;
-    join->failed |= !join->n_starts && remove(path);
-    free(path);
-}
-
 static int write_whole(struct join *join, const struct rank_list *list)
 {
     join->archive = archive_create(join->whole_dir, 2 * join->largest_part_bytes + join->locations_bytes);
     if (!join->archive || OTF2_Archive_OpenDefFiles(join->archive) || OTF2_Archive_OpenEvtFiles(join->archive))
         return error("OTF2 cannot make an archive in %s: is there room and permission to write?", join->whole_dir);
-    if (begin_starts(join))
+    if (starts_file_begin(&join->starts, join->whole_dir))
         return -1;
     struct meter meter = {0};
     int result = 0;
@@ -274,8 +249,10 @@ static int write_whole(struct join *join, const struct rank_list *list)
 
 static int close_whole(struct join *join, int result)
 {
-    if (join->starts)
-        end_starts(join);
+    uint64_t n_events = 0;
+    for (size_t i = 0; i < join->locations.n; i++)
+        n_events += join->locations.at[i].n_events;
+    join->failed |= !starts_file_end(&join->starts, n_events);
     if (join->archive) {
         join->failed |= OTF2_Archive_CloseDefFiles(join->archive) != OTF2_SUCCESS;
         join->failed |= OTF2_Archive_CloseEvtFiles(join->archive) != OTF2_SUCCESS;
@@ -292,14 +269,14 @@ static int close_whole(struct join *join, int result)
 /* The anchor comes last: with it the archive is there, also after a loss of power. */
 static int name_archive(const struct join *join)
 {
-    static const char *const names[] = {"", ".def", STARTS_SUFFIX, ".otf2"};
+    static const char *const names[] = {"", ".def", ARCHIVE_STARTS, ".otf2"};
     int result = durable_tree(join->whole_dir);
     for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
         char *from = path_format("%s/" ARCHIVE_NAME "%s", join->whole_dir, names[i]);
         char *to = path_format("%s/" ARCHIVE_NAME "%s", join->run->path, names[i]);
         bool is_last = i + 1 == sizeof names / sizeof *names;
         result = dir_remove(to) || (is_last && durable_names(join->run->path)) ? -1 : 0;
-        if (!result && (strcmp(names[i], STARTS_SUFFIX) || path_exists(from))) /* there may be no starts */
+        if (!result && (strcmp(names[i], ARCHIVE_STARTS) || path_exists(from))) /* there may be no starts */
             result = path_rename(from, to);
         free(from);
         free(to);

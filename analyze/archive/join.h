@@ -11,7 +11,6 @@
 #include "analyze/archive/starts.h"
 #include "wrap/base/containers.h"
 #include "wrap/windows.h"
-#include <stdio.h>
 
 enum { JOIN_SYNC_GROUPS = 2, JOIN_NONE = UINT32_MAX, JOIN_THREADS = UINT32_MAX - 1 };
 
@@ -92,8 +91,7 @@ struct join {
     const char *parts_dir, *whole_dir;
     const struct convert_options *options;
     OTF2_Archive *archive;
-    FILE *starts;                                 /* as starts.h says, */
-    uint64_t n_starts;                            /* so many */
+    struct starts_file starts;
     bool failed;                                  /* something could not be written */
     uint64_t largest_part_bytes, locations_bytes; /* a definition takes up to two parts, or all locations */
     uint32_t n_ranks;

@@ -246,12 +246,8 @@ static void take_start(struct rank_tables *tables, const struct part_start *reco
                                   .n_positions = record->n_positions,
                                   .n_counts = record->n_counts,
                                   .known_ns = record->known_ns};
-    if (!n_counts || joined.at[joined.n - 1].comm != JOIN_NONE) {
-        join->n_starts++;
-        join->failed |= fwrite(&whole, sizeof whole, 1, join->starts) != 1;
-        join->failed |= fwrite(positions, sizeof *positions, n_positions, join->starts) != n_positions;
-        join->failed |= n_counts && fwrite(joined.at, sizeof *counts, n_counts, join->starts) != n_counts;
-    }
+    if (!n_counts || joined.at[joined.n - 1].comm != JOIN_NONE)
+        starts_file_put(&join->starts, &whole, positions, joined.at);
     vec_release(&joined);
 }
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/starts.h"
+#include "analyze/archive/archive.h"
+#include "analyze/files/paths.h"
+#include "wrap/base/err.h"
 #include "wrap/base/keys.h"
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -70,6 +75,45 @@ uint64_t *starts_add(struct starts *starts, uint64_t time_ns, uint64_t n_calls, 
     starts->n_calls_at_last = n_calls;
     vec_resize(&starts->positions, starts->positions.n + n_locations);
     return starts->positions.at + starts->positions.n - n_locations;
+}
+
+/* Writing. */
+
+static void put_items(struct starts_file *file, size_t size_bytes, uint32_t n, const void *items)
+{
+    file->has_failed |= n && fwrite(items, size_bytes, n, file->file) != n;
+}
+
+int starts_file_begin(struct starts_file *file, const char *dir)
+{
+    *file = (struct starts_file){.path = path_format("%s/" ARCHIVE_NAME ARCHIVE_STARTS, dir)};
+    file->file = fopen(file->path, "wbe");
+    if (!file->file)
+        return error("cannot make %s: %s", file->path, strerror(errno));
+    put_items(file, sizeof(struct starts_header), 1, &(struct starts_header){.n_events = 0});
+    return 0;
+}
+
+void starts_file_put(struct starts_file *file, const struct starts_record *record,
+                     const struct starts_position *positions, const struct starts_count *counts)
+{
+    file->n++;
+    put_items(file, sizeof *record, 1, record);
+    put_items(file, sizeof *positions, record->n_positions, positions);
+    put_items(file, sizeof *counts, record->n_counts, counts);
+}
+
+bool starts_file_end(struct starts_file *file, uint64_t n_events)
+{
+    struct starts_header header = {.magic = STARTS_MAGIC, .n_events = n_events};
+    if (file->file) {
+        file->has_failed |= fseek(file->file, 0, SEEK_SET) != 0;
+        put_items(file, sizeof header, 1, &header);
+        file->has_failed |= fclose(file->file) != 0;
+        file->has_failed |= !file->n && remove(file->path);
+    }
+    free(file->path);
+    return !file->has_failed;
 }
 
 /* Reading. */

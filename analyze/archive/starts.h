@@ -5,7 +5,7 @@
  * of at some later time is known to one who reads from there on: from the time on at which everything has been
  * completed that was pending at the start. Besides it takes to know how many collectives came before.
  *
- * At a start the prediction of call stacks begins anew (prediction.h). The converter makes one for about a thousand
+ * At a start the prediction of call stacks begins anew (prediction.h). The converter makes one for some hundred
  * calls, and fewer where stacks are many. Memory is bounded: of too many, every second one goes.
  *
  * In the run directory, beside the anchor, traces.starts has them: a header, then for each start, by rank and in order
@@ -15,8 +15,8 @@
 #include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#define STARTS_SUFFIX ".starts"
 #define STARTS_MAGIC "wwstart"
 
 struct starts_header {
@@ -82,7 +82,7 @@ static inline void starts_count_collective(struct starts *starts, uint32_t comm,
 }
 /* Is it time for one? The first thread has made so many calls, and met so many stacks since the last start. Each of
  * them, and each communicator, takes as much as a third of a call: so come so many calls for it. */
-enum { STARTS_APART = 1024, STARTS_CALLS_EACH = 32 };
+enum { STARTS_APART = 256, STARTS_CALLS_EACH = 32 };
 static inline bool starts_are_due(const struct starts *starts, uint64_t n_calls, size_t n_stacks)
 {
     uint64_t n_since = n_calls - starts->n_calls_at_last;
@@ -91,6 +91,22 @@ static inline bool starts_are_due(const struct starts *starts, uint64_t n_calls,
 }
 /* Room for the positions of a new one, by location. */
 uint64_t *starts_add(struct starts *starts, uint64_t time_ns, uint64_t n_calls, size_t n_locations);
+
+/* The file. */
+
+struct starts_file {
+    FILE *file;
+    char *path;
+    uint64_t n; /* starts in it */
+    bool has_failed;
+};
+/* 0, or -1 after error(). */
+int starts_file_begin(struct starts_file *file, const char *dir);
+void starts_file_put(struct starts_file *file, const struct starts_record *record,
+                     const struct starts_position *positions, const struct starts_count *counts);
+/* Makes it valid for an archive with so many events; without a start there is no file. False when it could not be
+ * written. Fine after a begin that failed. */
+bool starts_file_end(struct starts_file *file, uint64_t n_events);
 
 /* Of a rank; none = it is read from its first record on. */
 struct starts_of_rank {

@@ -37,7 +37,7 @@ static uint32_t string_id(struct definitions *definitions, const char *text)
 
 int writer_begin(struct writer *writer, const char *dir, enum style style, uint32_t n_ranks)
 {
-    *writer = (struct writer){.style = style, .n_ranks = n_ranks};
+    *writer = (struct writer){.dir = dir, .style = style, .n_ranks = n_ranks};
     if (mkdir(dir, 0755) || !(writer->archive = archive_create(dir, 0)))
         return error("cannot make an archive in %s: it must not be there yet", dir);
     if (style == STYLE_FOREIGN)
@@ -90,10 +90,18 @@ void writer_run(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t
 void writer_enter(struct writer *writer, uint32_t rank, uint32_t call, uint64_t time_ns)
 {
     if (writer->style == STYLE_OURS) {
-        struct prediction *stacks = &writer->processes[rank].stacks;
+        struct written_process *process = &writer->processes[rank];
+        struct prediction *stacks = &process->stacks;
+        bool is_start = starts_are_due(&process->starts, process->n_calls, stacks->nodes.n);
+        if (is_start) {
+            *starts_add(&process->starts, time_ns, process->n_calls, 1) = process->n_events;
+            prediction_release(stacks);
+        }
         if (stacks->foreseen != 1 + CONTEXT_CALL)
-            OTF2_AttributeList_AddCallingContextRef(writer->attributes, ARCHIVE_ATTR_STACK, CONTEXT_CALL);
+            OTF2_AttributeList_AddCallingContextRef(writer->attributes,
+                                                    is_start ? ARCHIVE_ATTR_ANEW : ARCHIVE_ATTR_STACK, CONTEXT_CALL);
         prediction_move(stacks, 1 + CONTEXT_CALL);
+        process->n_calls++;
     }
     RECORD(writer, rank, Enter, time_ns, call_region(call));
 }
@@ -127,13 +135,17 @@ void writer_isend_done(struct writer *writer, uint32_t rank, uint64_t time_ns, u
 
 void writer_irecv(struct writer *writer, uint32_t rank, uint64_t time_ns, uint64_t request)
 {
+    struct written_process *process = &writer->processes[rank];
     RECORD(writer, rank, MpiIrecvRequest, time_ns, request);
+    *map_put(&process->begun, request, NULL) = starts_begin(&process->starts);
 }
 
 void writer_irecv_done(struct writer *writer, uint32_t rank, uint64_t time_ns, uint32_t from, uint32_t tag,
                        uint64_t request)
 {
+    struct written_process *process = &writer->processes[rank];
     RECORD(writer, rank, MpiIrecv, time_ns, from, 0, tag, MESSAGE_BYTES, request);
+    starts_complete(&process->starts, (uint32_t)*map_put(&process->begun, request, NULL), time_ns);
 }
 
 void writer_collective(struct writer *writer, uint32_t rank, uint32_t call, uint32_t comm, uint64_t enter_ns,
@@ -144,6 +156,7 @@ void writer_collective(struct writer *writer, uint32_t rank, uint32_t call, uint
     writer->has_failed |= OTF2_EvtWriter_MpiCollectiveBegin(events, NULL, enter_ns) != OTF2_SUCCESS;
     writer->processes[rank].n_events++;
     RECORD(writer, rank, MpiCollectiveEnd, leave_ns, archive_collective_op(call), comm, OTF2_UNDEFINED_UINT32, 8, 8);
+    starts_count_collective(&writer->processes[rank].starts, comm, false);
     writer_leave(writer, rank, call, leave_ns);
 }
 
@@ -200,6 +213,8 @@ static void define_code(struct definitions *definitions, const struct writer *wr
         return;
     DEFINE(definitions, Attribute, ARCHIVE_ATTR_STACK, string_id(definitions, "WHYWAIT::CALL_STACK"), none,
            OTF2_TYPE_CALLING_CONTEXT);
+    DEFINE(definitions, Attribute, ARCHIVE_ATTR_ANEW, string_id(definitions, "WHYWAIT::CALL_STACK_ANEW"), none,
+           OTF2_TYPE_CALLING_CONTEXT);
     for (uint32_t routine = 0; routine < N_ROUTINES; routine++)
         DEFINE(definitions, CallingContext, routine, routine_region(routine), OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
                routine == ROUTINE_MAIN ? OTF2_UNDEFINED_CALLING_CONTEXT : ROUTINE_MAIN);
@@ -241,6 +256,31 @@ static bool write_definitions(struct writer *writer)
     return !has_failed;
 }
 
+static void put_starts(struct starts_file *file, uint32_t rank, const struct starts *starts)
+{
+    for (size_t i = 0; i < starts->all.n; i++) {
+        const struct start *start = &starts->all.at[i];
+        const struct starts_record record = {
+            .rank = rank, .n_positions = 1, .n_counts = (uint32_t)start->n_counts, .known_ns = start->known_ns};
+        const struct starts_position position = {rank, starts->positions.at[i]};
+        if (!start->n_open)
+            starts_file_put(file, &record, &position, starts->counts.at + start->first_count);
+    }
+}
+
+static void write_starts(struct writer *writer)
+{
+    struct starts_file file;
+    writer->has_failed |= starts_file_begin(&file, writer->dir) != 0;
+    for (uint32_t rank = 0; rank < writer->n_ranks; rank++) {
+        if (!writer->has_failed)
+            put_starts(&file, rank, &writer->processes[rank].starts);
+        starts_release(&writer->processes[rank].starts);
+        map_release(&writer->processes[rank].begun);
+    }
+    writer->has_failed |= !starts_file_end(&file, writer->n_events);
+}
+
 int writer_end(struct writer *writer)
 {
     for (uint32_t rank = 0; rank < writer->n_ranks; rank++) {
@@ -250,6 +290,7 @@ int writer_end(struct writer *writer)
         writer->has_failed |= OTF2_Archive_CloseEvtWriter(writer->archive, process->events) != OTF2_SUCCESS;
         prediction_release(&process->stacks);
     }
+    write_starts(writer);
     writer->has_failed |= OTF2_Archive_CloseEvtFiles(writer->archive) != OTF2_SUCCESS;
     /* Readers look for the local definitions of every location, empty ones included. */
     writer->has_failed |= OTF2_Archive_OpenDefFiles(writer->archive) != OTF2_SUCCESS;

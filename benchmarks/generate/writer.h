@@ -7,6 +7,7 @@
 #pragma once
 #include "analyze/archive/archive.h"
 #include "analyze/archive/prediction.h"
+#include "analyze/archive/starts.h"
 #include "wrap/base/containers.h"
 
 enum style { STYLE_OURS, STYLE_FOREIGN };
@@ -26,12 +27,16 @@ struct written_comm {
 struct writer {
     OTF2_Archive *archive;
     OTF2_AttributeList *attributes;
+    const char *dir;
     enum style style;
     uint32_t n_ranks;
     uint64_t n_events, end_ns;
     struct written_process {
         OTF2_EvtWriter *events;
         struct prediction stacks;
+        struct starts starts;
+        struct map begun; /* receive that is pending -> as starts_begin has it */
+        uint64_t n_calls;
         uint64_t unsampled_ns, n_events, end_ns;
         uint32_t n_in, n_out, neighbors[2]; /* in its topology on MPI_COMM_WORLD */
     } * processes;

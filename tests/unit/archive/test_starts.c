@@ -241,7 +241,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_parts), cmocka_unit_test(test_unsound)};
     dir = run_dir_new();
     anchor = path_format("%s/" ARCHIVE_NAME ".otf2", dir);
-    starts = path_format("%s/" ARCHIVE_NAME STARTS_SUFFIX, dir);
+    starts = path_format("%s/" ARCHIVE_NAME ARCHIVE_STARTS, dir);
     aside = path_format("%s/aside", dir);
     for (int rank = 0; rank < N_RANKS; rank++)
         save_rank(dir, rank);
