@@ -60,6 +60,8 @@ enum {
     POINTS_F_UNIT = 8, /* no function (it has no blocks): `address` is that of a word in the unit's data, zero when
                           the module is loaded, in which the recorder marks that it knows the module */
     POINTS_F_OFFSET_APART = 16,
+    POINTS_F_OFFSET_ADDED = 32, /* the word is two instructions of aarch64, whose assembler knows no other form: they
+                                   add bits 12 to 23, then bits 0 to 11 */
 };
 
 enum { BLOCK_ROOT = 0, BLOCK_EXIT = 1, BLOCK_FIRST = 2 };
@@ -113,6 +115,8 @@ static inline uint32_t points_first(const struct points_function *function, cons
             return POINTS_NONE;
         memcpy(&offset_bytes, offsets->at + at, sizeof offset_bytes);
     }
+    if (function->flags & POINTS_F_OFFSET_ADDED)
+        offset_bytes = (offset_bytes >> 10 & 0xfff) << 12 | (offset_bytes >> 42 & 0xfff);
     bool is_sound = offset_bytes % sizeof(uint64_t) == 0 && offset_bytes / sizeof(uint64_t) < POINTS_NONE;
     return is_sound ? (uint32_t)(offset_bytes / sizeof(uint64_t)) : POINTS_NONE;
 }

@@ -13,6 +13,7 @@
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
+#include "whywait_features.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -105,14 +106,26 @@ static void ask(const char *compiler, const char *question, char answer[256])
         pclose(output);
 }
 
+/* "12.2.0" becomes "12.2.0 for aarch64" where that is another machine than the tool's. */
+static void add_target(const char *compiler, char version[256])
+{
+    char machine[256];
+    ask(compiler, "-dumpmachine", machine);
+    size_t length = strcspn(machine, "-"), n = strlen(version);
+    if (machine[length] && (length != strlen(WHYWAIT_ARCHITECTURE) || strncmp(machine, WHYWAIT_ARCHITECTURE, length)))
+        snprintf(version + n, 256 - n, " for %.*s", (int)length, machine);
+}
+
 /* The compiler that will run: a wrapper such as mpicc asks the one behind it ($OMPI_CC, $MPICH_CC). Sets its version
  * ("12.2.0"), "" when it is none of those that a plugin can be built for. */
 static enum installation_compiler identify(const char *compiler, char version[256])
 {
     static const char sign[] = "clang version ";
     ask(compiler, "-dumpfullversion", version); /* known to GCC alone */
-    if (*version)
+    if (*version) {
+        add_target(compiler, version);
         return INSTALLATION_GCC;
+    }
     char answer[256];
     ask(compiler, "--version", answer);
     const char *found = strstr(answer, sign);

@@ -46,8 +46,10 @@ bool installation_plugin(enum installation_compiler compiler, const char *versio
     *path = '\0';
     for (const char *at = compilers[compiler].versions; *at; at += strspn(at, ", ")) {
         size_t length = strcspn(at, ",");
-        char name[64];
-        snprintf(name, sizeof name, "whywait/%s-%d/whywait_plugin.so", compilers[compiler].folder, atoi(at));
+        char name[64], target[32];
+        bool is_cross = sscanf(at, "%*[0-9.] for %31[^,]", target) == 1;
+        snprintf(name, sizeof name, "whywait/%s-%d%s%s/whywait_plugin.so", compilers[compiler].folder, atoi(at),
+                 is_cross ? "-" : "", is_cross ? target : "");
         bool is_it = !version || (strlen(version) == length && !strncmp(at, version, length)) ||
                      (compilers[compiler].fits_major && atoi(version) == atoi(at));
         if (is_it && installation_find(name, path))

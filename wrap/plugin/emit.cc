@@ -213,7 +213,11 @@ void emit_offset(const routine &r)
     begin_section(r, POINTS_OFFSETS, "a");
     fprintf(asm_out_file, ".LWWo%u:\n\t", r.id);
     snprintf(name, sizeof name, "*.LWWc%u", r.id);
-    targetm.asm_out.output_dwarf_dtprel(asm_out_file, 8, gen_rtx_SYMBOL_REF(Pmode, ggc_strdup(name)));
+    if (TARGET_ADDS_OFFSETS)
+        fprintf(asm_out_file, "add x0, x0, #:dtprel_hi12:%s, lsl #12\n\tadd x0, x0, #:dtprel_lo12_nc:%s", name + 1,
+                name + 1);
+    else
+        targetm.asm_out.output_dwarf_dtprel(asm_out_file, 8, gen_rtx_SYMBOL_REF(Pmode, ggc_strdup(name)));
     fputc('\n', asm_out_file);
 }
 
@@ -261,7 +265,7 @@ void emit_header(const routine &r, strings &strings)
 {
     FILE *out = asm_out_file;
     fprintf(out, "\t.long %u, .LWWe%u-.LWWr%u, %u, %u\n", POINTS_MAGIC, r.id, r.id, POINTS_VERSION,
-            r.flags | POINTS_F_OFFSET_APART);
+            r.flags | POINTS_F_OFFSET_APART | (TARGET_ADDS_OFFSETS ? POINTS_F_OFFSET_ADDED : 0));
     fprintf(out, "\t.quad .L%u, .LWWo%u\n", r.entry_label, r.id);
     fprintf(out, "\t.long %u, %u, %zu, %zu, %zu, %zu\n", r.n_counters, r.graph.n_blocks, (size_t)r.graph.edges.n,
             r.labels.size(), r.lines.size(), r.allocs.size());

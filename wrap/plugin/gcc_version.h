@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GCC's headers in the order they need, and everything that differs between GCC versions. Written for GCC 12; the
- * switches are for what has changed from GCC 10 up to GCC 16.
+ * GCC's headers in the order they need, and everything that differs between GCC versions and targets. Written for
+ * GCC 12; the switches are for what has changed from GCC 10 up to GCC 16.
  */
 #pragma once
 #include "gcc-plugin.h"
@@ -52,6 +52,13 @@
 
 #if GCCPLUGIN_VERSION_MAJOR < 10
 #error "the plugin needs GCC 10 or newer"
+#endif
+
+/* The assembler has no word for a place in thread-local storage (POINTS_F_OFFSET_ADDED). */
+#ifdef GCC_AARCH64_H
+enum { TARGET_ADDS_OFFSETS = true };
+#else
+enum { TARGET_ADDS_OFFSETS = false };
 #endif
 
 /* A location with a range and a lexical block of its own. */

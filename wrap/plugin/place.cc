@@ -51,6 +51,8 @@ tree counter_array(const routine &r)
     DECL_ARTIFICIAL(array) = 1;
     DECL_IGNORED_P(array) = 1;
     DECL_NONALIASED(array) = 1;
+    if (flag_section_anchors) /* its own initial value: one that the compiler lays out with no others, and not at all */
+        DECL_INITIAL(array) = array;
     return array;
 }
 

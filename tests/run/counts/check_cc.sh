@@ -24,6 +24,16 @@ for gcc in gcc-{10..16}; do
     [ -d "$("$gcc" -print-file-name=plugin)/include" ] || continue
     "$tool" cc --compiler "$gcc" | grep -q "/whywait/$gcc/" || { echo "$gcc: another plugin"; status=1; }
 done
+# The same version for another machine takes another plugin.
+printf '#!/bin/sh\n[ "$1" = -dumpmachine ] && echo riscv64-linux-gnu || gcc "$@"\n' >gcc-elsewhere
+chmod +x gcc-elsewhere
+refused "another machine" "for riscv64, but plugins were built for GCC" --compiler ./gcc-elsewhere
+cross=aarch64-linux-gnu-gcc
+if command -v $cross >/dev/null && [ "$(uname -m)" = x86_64 ] && [ -d "$($cross -print-file-name=plugin)/include" ]; then
+    "$tool" cc --compiler $cross | grep -q '/whywait/gcc-[0-9]*-aarch64/' || { echo "$cross: another plugin"; status=1; }
+    ! $cross $("$tool" cc --compiler gcc) -c -x c /dev/null -o other.o 2>said || { echo "$cross took the plugin of gcc"; status=1; }
+    grep -q 'was built for a compiler with --target=' said || { cat said; status=1; }
+fi
 refused "no compiler" "is neither GCC nor clang, or is not there" --compiler ./none
 # A wrapper that runs another compiler: GCC's flags would end the build.
 mkdir behind && printf '#!/bin/sh\necho "nvc: error" >&2; exit 1\n' >behind/mpicc && chmod +x behind/mpicc
