@@ -347,6 +347,33 @@ static void join_release(struct join *join)
     arena_release(&join->arena);
 }
 
+/* The sources that stacks lead through in a module. */
+static void keep_sources(const struct join *join, uint32_t module, struct keeping *keeping)
+{
+    for (uint32_t i = 0; i < join->sources.n; i++)
+        if (join->source_modules.at[i] == module)
+            keep_source(keeping, intern_get(&join->sources, i));
+}
+
+/* After the definitions have been written. */
+static void keep_what_ran(const struct join *join)
+{
+    struct keeping keeping = keep_begin(join->run);
+    const struct convert_options *options = join->options;
+    for (uint32_t i = 0; i < join->module_infos.n; i++) {
+        const struct join_module_info *module = &join->module_infos.at[i];
+        if (module->is_script)
+            keep_sources(join, i, &keeping);
+        if (!(options && options->is_kept && module->build_id_bytes &&
+              options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes)))
+            continue;
+        if (!keep_build(&keeping, module->path, module->build_id, module->build_id_bytes))
+            break;
+        keep_sources(join, i, &keeping);
+    }
+    keep_end(&keeping);
+}
+
 static int join_parts(const struct run_folders *folders, const struct convert_options *options,
                       const struct rank_list *list)
 {

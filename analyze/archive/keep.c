@@ -2,6 +2,7 @@
 #include "analyze/archive/keep.h"
 #include "analyze/archive/archive.h"
 #include "analyze/files/paths.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -62,46 +63,42 @@ static off_t copy_file(const char *path, const char *kept, off_t most)
     return is_whole ? status.st_size : 0;
 }
 
-/* The sources that stacks lead through in a module. An editor may write into the file that it has read, so that they
- * are always copies. */
-static off_t keep_sources(const struct join *join, uint32_t module, struct folder *folder, off_t left)
+struct keeping keep_begin(const struct folder *run)
 {
-    for (uint32_t i = 0; i < join->sources.n; i++) {
-        if (join->source_modules.at[i] != module || (folder->fd < 0 && folder_make(folder, join->run, ARCHIVE_SOURCES)))
-            continue;
-        const char *file = intern_get(&join->sources, i);
-        char *kept = kept_path(folder->path, file);
-        if (!path_exists(kept))
-            left -= copy_file(file, kept, left < LARGEST_SOURCE_BYTES ? left : LARGEST_SOURCE_BYTES);
-        free(kept);
-    }
-    return left;
+    return (struct keeping){run, {.fd = -1}, {.fd = -1}, MOST_CODE_BYTES, MOST_SOURCES_BYTES};
 }
 
-void keep_what_ran(const struct join *join)
+bool keep_build(struct keeping *keeping, const char *path, const uint8_t *build_id, uint32_t n_bytes)
 {
-    struct folder code = {.fd = -1}, sources = {.fd = -1};
-    off_t left = MOST_CODE_BYTES, left_sources = MOST_SOURCES_BYTES;
-    for (uint32_t i = 0; i < join->module_infos.n; i++) {
-        const struct join_module_info *module = &join->module_infos.at[i];
-        const struct convert_options *options = join->options;
-        if (module->is_script)
-            left_sources = keep_sources(join, i, &sources, left_sources);
-        if (!(options && options->is_kept && module->build_id_bytes &&
-              options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes)))
-            continue;
-        if (code.fd < 0 && folder_make(&code, join->run, ARCHIVE_CODE))
-            break;
-        char name[2 * sizeof module->build_id + 1];
-        plain_hex(name, module->build_id, module->build_id_bytes);
-        char *kept = path_format("%s/%s", code.path, name);
-        off_t copied = copy_file(module->path, kept, left < SMALL_CODE_BYTES ? left : SMALL_CODE_BYTES);
-        if (!copied && linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
-            copied = copy_file(module->path, kept, left);
-        left -= copied;
-        free(kept);
-        left_sources = keep_sources(join, i, &sources, left_sources);
-    }
-    folder_close(&code);
-    folder_close(&sources);
+    off_t left = keeping->code_left;
+    if (keeping->code.fd < 0 && folder_make(&keeping->code, keeping->run, ARCHIVE_CODE))
+        return false;
+    struct arena arena = {0};
+    char *name = arena_alloc(&arena, 2 * (size_t)n_bytes + 1);
+    plain_hex(name, build_id, n_bytes);
+    char *kept = path_format("%s/%s", keeping->code.path, name);
+    arena_release(&arena);
+    off_t copied = copy_file(path, kept, left < SMALL_CODE_BYTES ? left : SMALL_CODE_BYTES);
+    if (!copied && linkat(AT_FDCWD, path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
+        copied = copy_file(path, kept, left);
+    keeping->code_left -= copied;
+    free(kept);
+    return true;
+}
+
+void keep_source(struct keeping *keeping, const char *file)
+{
+    off_t left = keeping->sources_left;
+    if (keeping->sources.fd < 0 && folder_make(&keeping->sources, keeping->run, ARCHIVE_SOURCES))
+        return;
+    char *kept = kept_path(keeping->sources.path, file);
+    if (!path_exists(kept))
+        keeping->sources_left -= copy_file(file, kept, left < LARGEST_SOURCE_BYTES ? left : LARGEST_SOURCE_BYTES);
+    free(kept);
+}
+
+void keep_end(struct keeping *keeping)
+{
+    folder_close(&keeping->code);
+    folder_close(&keeping->sources);
 }

@@ -8,9 +8,23 @@
  * when the file changes.
  */
 #pragma once
-#include "analyze/archive/join.h"
+#include "analyze/files/folder.h"
+#include <stdint.h>
+#include <sys/types.h>
 
-/* After the definitions have been written. */
-void keep_what_ran(const struct join *join);
-/* Keeps a source, by its path as the debug information has it. It has the date of the original. To be freed. */
+/* What is kept of a run: its folders, made when the first file comes, and the bytes for which there is room. */
+struct keeping {
+    const struct folder *run;
+    struct folder code, sources;
+    off_t code_left, sources_left;
+};
+
+struct keeping keep_begin(const struct folder *run);
+/* Keeps the build at `path`. False when the run has no place for builds. */
+bool keep_build(struct keeping *keeping, const char *path, const uint8_t *build_id, uint32_t n_bytes);
+/* An editor may write into the file that it has read, so that sources are always copies. */
+void keep_source(struct keeping *keeping, const char *file);
+void keep_end(struct keeping *keeping);
+
+/* Where a source is kept, by its path as the debug information has it. It has the date of the original. To be freed. */
 char *keep_source_path(const char *run_dir, const char *file);

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands and their options as people and shells read them: help, man pages, completion. All to standard output. */
+/* A command and its options in a table, and as people and shells read it: help, man pages, completion. All to standard
+ * output. */
 #pragma once
-#include "analyze/cmd/options.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct option_row {
+    const char *name;  /* without dashes; NULL: `value` is one that the option above takes */
+    int val;           /* returned by option_next; a letter is the short option as well */
+    const char *value; /* a word in capitals, or the values between bars (text|json); [=S]: optional; NULL: none */
+    const char *help;
+};
+
+/* A command as `whywait help` and its man page show it. */
+struct manual {
+    const char *synopsis; /* behind the command's name; lines are parted by \n; NULL: the command is hidden */
+    const char *about;
+    const struct option_row *rows; /* up to an empty one; NULL = none but --help */
+    const char *after;             /* a paragraph behind the options, or NULL */
+};
+
+/* Values of rows that have no letter. */
+enum { OPT_OTHER = 256, OPT_COLOR = 1000, OPT_NO_PAGER };
 
 /* `whywait help NAME`, in 80 columns. */
 void manual_print(const char *name, const struct manual *manual);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/cmd/options.h"
-#include "analyze/cmd/manual.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
 #include <errno.h>

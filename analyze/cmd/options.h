@@ -2,27 +2,10 @@
 /* Options of commands. One table for each command says all: it is parsed by, and help, man page and completion show it.
  */
 #pragma once
+#include "analyze/cmd/manual.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct option_row {
-    const char *name;  /* without dashes; NULL: `value` is one that the option above takes */
-    int val;           /* returned by option_next; a letter is the short option as well */
-    const char *value; /* a word in capitals, or the values between bars (text|json); [=S]: optional; NULL: none */
-    const char *help;
-};
-
-/* A command as `whywait help` and its man page show it. */
-struct manual {
-    const char *synopsis; /* behind the command's name; lines are parted by \n; NULL: the command is hidden */
-    const char *about;
-    const struct option_row *rows; /* up to an empty one; NULL = none but --help */
-    const char *after;             /* a paragraph behind the options, or NULL */
-};
-
-/* Values of rows that have no letter. */
-enum { OPT_OTHER = 256, OPT_COLOR = 1000, OPT_NO_PAGER };
 
 /* For the output of a command on a terminal (terminal.h). */
 #define TERMINAL_ROWS                                                                                                  \

@@ -6,6 +6,7 @@
 #include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include "wrap/base/err.h"
+#include "wrap/only.h"
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -81,6 +82,31 @@ void counts_close(struct counts *counts)
         cfg_release(&counts->functions[f].cfg);
     arena_release(&counts->arena);
     free(counts);
+}
+
+void counts_keep_only(struct counts *counts, const char *only)
+{
+    if (!only || !*only)
+        return;
+    uint32_t *now = arena_array(&counts->arena, uint32_t, counts->n_functions), n = 0;
+    for (uint32_t f = 0; f < counts->n_functions; f++) {
+        struct counts_function *function = &counts->functions[f];
+        bool is_kept = only_choose(only, function->name, function->source_name, function->file) != 0;
+        now[f] = is_kept ? n : CFG_NONE;
+        if (is_kept)
+            counts->functions[n++] = *function;
+        else
+            cfg_release(&function->cfg);
+    }
+    counts->n_functions = n;
+    size_t n_returns = 0;
+    for (size_t i = 0; i < counts->n_returns; i++) {
+        struct counts_return at = counts->returns[i];
+        at.function = now[at.function];
+        if (at.function != CFG_NONE)
+            counts->returns[n_returns++] = at;
+    }
+    counts->n_returns = n_returns;
 }
 
 uint32_t counts_n_functions(const struct counts *counts)

@@ -3,6 +3,7 @@
  * One interval: bins go to their functions, frames to their blocks, and each function concerned is solved by itself. A
  * function without a bin can be concerned too. It moved from one call to the next over edges that carry no counter.
  */
+#include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>

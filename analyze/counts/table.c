@@ -4,7 +4,6 @@
  * file may be damaged, or made by somebody else.
  */
 #include "analyze/counts/table.h"
-#include "wrap/only.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,27 +203,3 @@ void table_read(struct counts *counts, const unsigned char *points, size_t point
 }
 
 /* The functions move together, the places that calls return to follow them. */
-void counts_keep_only(struct counts *counts, const char *only)
-{
-    if (!only || !*only)
-        return;
-    uint32_t *now = arena_array(&counts->arena, uint32_t, counts->n_functions), n = 0;
-    for (uint32_t f = 0; f < counts->n_functions; f++) {
-        struct counts_function *function = &counts->functions[f];
-        bool is_kept = only_choose(only, function->name, function->source_name, function->file) != 0;
-        now[f] = is_kept ? n : CFG_NONE;
-        if (is_kept)
-            counts->functions[n++] = *function;
-        else
-            cfg_release(&function->cfg);
-    }
-    counts->n_functions = n;
-    size_t n_returns = 0;
-    for (size_t i = 0; i < counts->n_returns; i++) {
-        struct counts_return at = counts->returns[i];
-        at.function = now[at.function];
-        if (at.function != CFG_NONE)
-            counts->returns[n_returns++] = at;
-    }
-    counts->n_returns = n_returns;
-}

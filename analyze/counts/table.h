@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside analyze/counts: a module's table as read from its file. */
 #pragma once
-#include "analyze/counts/counts.h"
+#include "analyze/counts/function.h"
+#include "wrap/base/containers.h"
 #include "wrap/flow/knuth.h"
 #include "wrap/points.h"
 

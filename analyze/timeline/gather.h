@@ -29,5 +29,3 @@ struct timeline_finish_input {
 };
 /* After the last event and the causes. */
 void timeline_finish(struct timeline *timeline, const struct timeline_finish_input *input);
-/* Sums parts of one kind; returns how many are left. */
-uint32_t timeline_join_parts(struct timeline_part *parts, size_t n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/timeline/gather.h"
+#include "analyze/timeline/timeline.h"
 #include <stdlib.h>
 
 enum { FIRST_RESOLUTION_NS = 1024 };
@@ -133,10 +133,10 @@ static void row_take_back(struct timeline *timeline, struct timeline_row *row, u
     row->parts.n -= n_parts;
 }
 
-/* Instead of what had been told of that time. */
-static void row_put(struct timeline *timeline, struct timeline_row *row, const struct timeline_cell *cell,
-                    const struct timeline_part *own_parts)
+void timeline_put(struct timeline *timeline, uint32_t at, const struct timeline_cell *cell,
+                  const struct timeline_part *own_parts)
 {
+    struct timeline_row *row = &timeline->rows.at[at];
     row_take_back(timeline, row, cell->begin_ns);
     const struct timeline_part *parts = timeline->parts_behind.at;
     for (size_t i = 0; i < timeline->behind.n; parts += timeline->behind.at[i++].n_parts)
@@ -146,43 +146,6 @@ static void row_put(struct timeline *timeline, struct timeline_row *row, const s
     for (size_t i = 0; i < timeline->behind.n; parts += timeline->behind.at[i++].n_parts)
         row_push_cut(timeline, row, &timeline->behind.at[i], parts, cell->end_ns, UINT64_MAX);
     timeline_coarsen(timeline);
-}
-
-static void sink_spent(void *context, uint32_t lane, uint64_t begin_ns, uint64_t end_ns, const struct term *terms,
-                       size_t n)
-{
-    struct timeline *timeline = context;
-    vec_resize(&timeline->scratch, n);
-    for (size_t i = 0; i < n; i++)
-        timeline->scratch.at[i] = (struct timeline_part){key_atom(terms[i].key), (float)terms[i].ns};
-    struct timeline_cell cell = {.begin_ns = begin_ns, .end_ns = end_ns, .by = TRACE_NONE, .site = TRACE_NONE};
-    cell.n_parts = timeline_join_parts(timeline->scratch.at, n);
-    row_put(timeline, &timeline->rows.at[lane], &cell, timeline->scratch.at);
-}
-
-static void sink_waited(void *context, uint32_t lane, const struct wait *wait)
-{
-    struct timeline *timeline = context;
-    struct timeline_row *row = &timeline->rows.at[lane];
-    uint64_t end_ns = wait->begin_ns + wait->dur_ns;
-    struct timeline_cell cell = {.begin_ns = wait->begin_ns,
-                                 .end_ns = end_ns,
-                                 .release_ns = end_ns,
-                                 .waited_ns = (float)wait->dur_ns,
-                                 .by = wait->late_lane,
-                                 .site = timeline_site(wait->site, wait->kind),
-                                 .n_parts = 1,
-                                 .is_inferred = wait->is_inferred};
-    struct timeline_part part = {ATOM_WAITING, (float)wait->dur_ns};
-    if (!wait->dur_ns)
-        return;
-    row_put(timeline, row, &cell, &part);
-}
-
-struct time_sink timeline_sink(struct timeline *timeline, uint32_t n_locations)
-{
-    vec_resize(&timeline->rows, n_locations);
-    return (struct time_sink){.context = timeline, .spent = sink_spent, .waited = sink_waited};
 }
 
 void timeline_release(struct timeline *timeline)

@@ -53,6 +53,11 @@ struct timeline {
     VEC(struct timeline_part) parts_behind; /* and theirs */
 };
 
+/* Sums parts of one kind; returns how many are left. */
+uint32_t timeline_join_parts(struct timeline_part *parts, size_t n);
+/* A cell of a row, instead of what had been told of that time. */
+void timeline_put(struct timeline *timeline, uint32_t row, const struct timeline_cell *cell,
+                  const struct timeline_part *parts);
 /* For a caller's choice of n_most: what a page of some megabytes can hold. */
 size_t timeline_budget(uint32_t n_ranks);
 void timeline_release(struct timeline *timeline);

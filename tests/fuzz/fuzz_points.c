@@ -3,6 +3,7 @@
  * The table that the compiler plugin leaves in a program (wrap/points.h), and counts solved with it. The input
  * is the points section; the strings are the input as well, so that offsets into it name something.
  */
+#include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include "tests/fuzz/fuzz.h"
 #include <stdlib.h>

@@ -30,6 +30,7 @@
  */
 #include "wrap/record/pending.h"
 #include "wrap/record/process/machine.h"
+#include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
 #include <errno.h>

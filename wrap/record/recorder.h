@@ -10,7 +10,7 @@
 #pragma once
 #include "wrap/only.h"
 #include "wrap/windows.h"
-#include "wrap/record/record.h"
+#include "wrap/format.h"
 #include "wrap/record/spool/spool.h"
 #include "wrap/record/stack/stacks.h"
 #include <stdatomic.h>

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include <string.h>
 

@@ -17,6 +17,7 @@
 #include "wrap/record/count/counters.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
 #include <sched.h>

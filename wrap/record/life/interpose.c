@@ -19,6 +19,7 @@
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/life/jump.h"
+#include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/stack/unwind.h"
 #include "wrap/record/threads.h"

@@ -15,6 +15,7 @@
 #include "wrap/record/process/image.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/spool/rundir.h"

@@ -3,6 +3,7 @@
 #include "wrap/record/pending.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
 

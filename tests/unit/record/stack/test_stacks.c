@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "tests/unit/record/spool_reader.h"
+#include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include <alloca.h>
 #include <string.h>
