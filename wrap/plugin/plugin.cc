@@ -219,20 +219,6 @@ bool parse_option(const plugin_argument &argument, options &options)
     return false;
 }
 
-/* "--target=aarch64-linux-gnu", if it is told. */
-std::string target_of(const char *configuration)
-{
-    const char *found = strstr(configuration, "--target=");
-    return found ? std::string(found, strcspn(found, " ")) : "";
-}
-
-/* One that was built for another machine would read other structures. */
-bool is_same_target(const char *ours, const char *theirs)
-{
-    std::string a = target_of(ours), b = target_of(theirs);
-    return a.empty() || b.empty() || a.substr(0, a.find('-', 2)) == b.substr(0, b.find('-', 2));
-}
-
 } // namespace
 
 int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
@@ -240,12 +226,6 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
     if (strcmp(version->basever, gcc_version.basever) != 0) {
         error("%s was built for GCC %s, this is GCC %s; build whywait with this compiler", args->base_name,
               gcc_version.basever, version->basever);
-        return 1;
-    }
-    if (!is_same_target(gcc_version.configuration_arguments, version->configuration_arguments)) {
-        error("%s was built for a compiler with %s, this one has %s", args->base_name,
-              target_of(gcc_version.configuration_arguments).c_str(),
-              target_of(version->configuration_arguments).c_str());
         return 1;
     }
     for (int i = 0; i < args->argc; i++)
