@@ -118,6 +118,8 @@ def main():
             same_by_all(tool, ["report", part])
         middle = generate(bin, "stencil", made / "middle", 9, 600000, "ours")
         reads_again(bin, middle)
+        check(middle.with_suffix(".starts").exists(), "there are starts")
+        same_by_all(tool, ["report", "--format", "json", "--from", "0.7", middle])
         for anchor in (ours, foreign, middle):
             damage(anchor)
             same_by_all(tool, ["report", "--format", "json", "--all", anchor])

@@ -141,6 +141,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         ours = generate(build, "stencil", folder / "ours", 9, 60000, "ours")
+        later = generate(build, "reduction", folder / "later", 4, 400000, "ours")
+        check(later.with_suffix(".starts").exists(), "there are starts")
         damaged = generate(build, "workers", folder / "damaged", 7, 30000, "foreign")
         long = generate(build, "stencil", folder / "long", 4, 11000000, "foreign")  # too long to be kept for the second reading
         files = sorted(damaged.parent.glob("traces/*.evt"), key=lambda path: int(path.stem))
@@ -156,6 +158,7 @@ def main():
             machine.same(1, ["report", "--format", "json", "--all", ours])
             for anchor in (ours, damaged, DATA / "eztrace-phases/eztrace_log.otf2"):  # clocks of the last one disagree
                 machine.same(2, ["report", "--format", "json", "--all", anchor])
+            machine.same(2, ["report", "--format", "json", "--from", "9", later])
             machine.same(2, ["diff", ours, "vs", ours])
             if "mpich" in launcher:  # Open MPI's daemons would take themselves for processes of srun
                 machine.env["NODES_STEP"] = "1"
