@@ -8,8 +8,8 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <ucontext.h>
 
 #if defined(__x86_64__)
@@ -29,6 +29,12 @@ enum { UNWIND_N_SAVED = 6, UNWIND_N_SAMPLED = 8 };
     }
 /* What is known of the caller that a frame pointer leads to. */
 #define UNWIND_BY_POINTER (1ull << UNWIND_PC | 1ull << UNWIND_BP | 1ull << UNWIND_SP)
+/* The code that a signal handler returns to has frame information. */
+enum { UNWIND_SIGNAL_REGS = 0 };
+#define UNWIND_SIGNAL_CODE                                                                                             \
+    {                                                                                                                  \
+        0, 0                                                                                                           \
+    }
 
 #elif defined(__aarch64__)
 
@@ -45,6 +51,13 @@ enum { UNWIND_N_SAVED = 11, UNWIND_N_SAMPLED = 14 };
     }
 /* Not the stack pointer: it is higher than the pair. */
 #define UNWIND_BY_POINTER (1ull << UNWIND_PC | 1ull << UNWIND_BP)
+/* The code that a signal handler returns to has no frame information: "mov x8, 139; svc 0". Above its stack pointer
+ * lie a siginfo_t and a ucontext_t, with x0 to x30, the stack pointer and the program counter that were interrupted. */
+enum { UNWIND_SIGNAL_REGS = 128 + offsetof(ucontext_t, uc_mcontext.regs) };
+#define UNWIND_SIGNAL_CODE                                                                                             \
+    {                                                                                                                  \
+        0xd2801168, 0xd4000001                                                                                         \
+    }
 
 #else
 #error "whywait records on x86-64 and aarch64; elsewhere, build the folder analyze alone"

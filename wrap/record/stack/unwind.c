@@ -19,7 +19,9 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 enum rule_kind {
     RULE_OUTSIDE,  /* in no module */
@@ -358,6 +360,33 @@ static enum unwind_result step_trampoline(struct unwind_frame *frame, const stru
     return UNWIND_FRAME;
 }
 
+static bool is_signal_return(uint64_t pc)
+{
+    static const uint32_t expected[2] = UNWIND_SIGNAL_CODE;
+    uint32_t code[2];
+    struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)pc, sizeof code};
+    return UNWIND_SIGNAL_REGS != 0 && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof code &&
+           memcmp(code, expected, sizeof code) == 0;
+}
+
+/* To the frame that a signal interrupted, all registers of which were stored. */
+static enum unwind_result step_signal(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+{
+    struct unwind_frame caller = {.interrupted = true};
+    const uint64_t at = frame->reg[UNWIND_SP] + UNWIND_SIGNAL_REGS;
+    uint64_t value;
+    for (unsigned reg = 0; reg < UNWIND_N_REGS; reg++) {
+        if (!cfi_read_stack(stack, at + (uint64_t)reg * WORD, &value))
+            return UNWIND_CUT;
+        unwind_set(&caller, reg, value);
+    }
+    if (caller.reg[UNWIND_SP] <= frame->reg[UNWIND_SP])
+        return UNWIND_CUT;
+    *frame = caller;
+    *slot = 0;
+    return UNWIND_FRAME;
+}
+
 static bool value_of(const struct cfi_rule *rule, unsigned reg, const struct unwind_frame *frame,
                      const struct unwind_stack *stack, uint64_t cfa, uint64_t *value)
 {
@@ -462,6 +491,8 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
     default:
         if (rule.kind == RULE_OUTSIDE && is_trampoline(frame))
             result = step_trampoline(frame, stack, slot);
+        else if (!frame->interrupted && unwind_is_valid(frame, UNWIND_SP) && is_signal_return(frame->reg[UNWIND_PC]))
+            result = step_signal(frame, stack, slot);
         else if (search_caller(frame, stack, slot))
             result = UNWIND_FRAME;
         else

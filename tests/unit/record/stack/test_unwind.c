@@ -10,11 +10,12 @@
 #include "wrap/record/stack/stacks.h"
 #include <alloca.h>
 #include <execinfo.h>
-#include <immintrin.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 enum { MAX = 64, INNERMOST = 3, COPY_BYTES = 16384 };
 
@@ -103,9 +104,9 @@ static __attribute__((noinline)) int moves_the_stack(int n)
 }
 
 /* Over-aligned locals: the frame is found by a load through the frame pointer. */
-static __attribute__((noinline, target("avx"))) int realigns(int n)
+static __attribute__((noinline)) int realigns(int n)
 {
-    volatile __m256d wide = _mm256_set1_pd(n);
+    volatile double wide[4] __attribute__((aligned(64))) = {n};
     volatile char *space = alloca((size_t)n + 40);
     space[0] = 2;
     sink += moves_the_stack(n);
@@ -204,6 +205,9 @@ static __attribute__((noinline)) int interrupted(int n)
 static void test_through_a_signal_frame(void **state)
 {
     (void)state;
+    /* Where the code that handlers return to must be read, an emulator may not let us (qemu). */
+    if (UNWIND_SIGNAL_REGS != 0 && syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0) != 0)
+        skip();
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, before;
     sigaction(SIGUSR1, &action, &before);
     sink += interrupted(1);
@@ -238,21 +242,24 @@ static void test_trampoline(void **state)
     (void)state;
     uint64_t top[2] = {(uint64_t)(uintptr_t)test_short_window + 1, 0}, low = (uint64_t)(uintptr_t)top, slot = 0;
     struct unwind_stack stack = {.low = low, .high = low + sizeof top, .bytes = (const unsigned char *)top};
-    struct unwind_frame frame = {.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP, .interrupted = true};
-    frame.reg[UNWIND_PC] = low + 4096;
-    frame.reg[UNWIND_SP] = low;
-    frame.reg[UNWIND_BP] = 42;
+    struct unwind_frame frame = {.interrupted = true};
+    const bool is_pushed = UNWIND_RA == UNWIND_PC; /* by the call */
+    unwind_set(&frame, UNWIND_RA, top[0]);
+    unwind_set(&frame, UNWIND_PC, low + 4096);
+    unwind_set(&frame, UNWIND_SP, low);
+    unwind_set(&frame, UNWIND_BP, 42);
     assert_int_equal(unwind_step(&frame, &stack, &slot), UNWIND_FRAME);
     assert_int_equal(frame.reg[UNWIND_PC], top[0]);
-    assert_int_equal(frame.reg[UNWIND_SP], low + sizeof top[0]);
+    assert_int_equal(frame.reg[UNWIND_SP], low + (is_pushed ? sizeof top[0] : 0));
     assert_int_equal(frame.reg[UNWIND_BP], 42);
-    assert_int_equal(slot, low);
+    assert_int_equal(slot, is_pushed ? low : 0);
     assert_false(frame.interrupted);
 
     top[0] = low; /* no code, so no return address either */
     frame.interrupted = true;
-    frame.reg[UNWIND_PC] = low + 4096;
-    frame.reg[UNWIND_SP] = low;
+    unwind_set(&frame, UNWIND_RA, top[0]);
+    unwind_set(&frame, UNWIND_PC, low + 4096);
+    unwind_set(&frame, UNWIND_SP, low);
     assert_int_equal(unwind_step(&frame, &stack, &slot), UNWIND_CUT);
 }
 
