@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds for aarch64 with the cross compilers of Debian and Ubuntu:
-#     cmake -S . -B build-aarch64 -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64-linux-gnu.cmake -DCMAKE_SYSROOT=ROOT
+#     cmake -S . -B build-aarch64 -G Ninja -DCMAKE_TOOLCHAIN_FILE=docs/install/aarch64-linux-gnu.cmake -DCMAKE_SYSROOT=ROOT
 # ROOT is the root of an arm64 system, or a folder into which its packages were unpacked.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
