@@ -243,9 +243,8 @@ static void write_start(const struct conversion *conversion, struct stream *stre
                                                   start->n_counts * sizeof(struct starts_count);
     if (start->n_open || n_bytes > MOST_BYTES)
         return;
-    struct part_start *record = calloc(1, n_bytes);
-    if (!record)
-        err_out_of_memory(n_bytes);
+    struct arena scratch = {0};
+    struct part_start *record = arena_alloc(&scratch, n_bytes);
     *record = (struct part_start){
         .n_positions = (uint32_t)n, .n_counts = (uint32_t)start->n_counts, .known_ns = start->known_ns};
     struct starts_position *positions = (void *)(record + 1);
@@ -255,7 +254,7 @@ static void write_start(const struct conversion *conversion, struct stream *stre
     if (start->n_counts)
         memcpy(positions + n, starts->counts.at + start->first_count, start->n_counts * sizeof(struct starts_count));
     stream_write(stream, record, n_bytes, PART_START);
-    free(record);
+    arena_release(&scratch);
 }
 
 /* What concerns the whole process stands in its last file, behind the definitions of all threads. */
