@@ -130,20 +130,20 @@ DEFINE(cptr_win_allocate_shared, "mpi_win_allocate_shared_cptr_", Win_allocate_s
 DEFINE(cptr_win_shared_query, "mpi_win_shared_query_cptr_", Win_shared_query, 6, 0, LOCAL, 0, 0)
 DEFINE(cptr_alloc_mem, "mpi_alloc_mem_cptr_", Alloc_mem, 4, 0, LOCAL, 0, 0)
 
-/* Without ierror. */
+/* Without ierror, or in MPICH's mpi_f08 with one that may be absent: what stands in its place is passed on. */
 #define PCONTROL(function, symbol)                                                                                     \
-    void function(void *level) __asm__(symbol);                                                                        \
-    WW_EXPORT void function(void *level)                                                                               \
+    void function(void *level, void *ierror) __asm__(symbol);                                                          \
+    WW_EXPORT void function(void *level, void *ierror)                                                                 \
     {                                                                                                                  \
         static void *next;                                                                                             \
         struct ww_call *call = record_enter(WW_ID_Pcontrol, RECORD_HERE);                                              \
         fortran_depth++;                                                                                               \
-        ((void (*)(void *))NEXT_IN(next, next_find, symbol))(level);                                                   \
+        ((void (*)(void *, void *))NEXT_IN(next, next_find, symbol))(level, ierror);                                   \
         fortran_depth--;                                                                                               \
         record_leave(call, 0);                                                                                         \
         windows_control(*(const int *)level);                                                                          \
     }
 PCONTROL(f77_pcontrol, "mpi_pcontrol_")
-ALIAS(f77_double_pcontrol, "mpi_pcontrol__", "mpi_pcontrol_", 1)
-ALIAS(f77_upper_pcontrol, "MPI_PCONTROL", "mpi_pcontrol_", 1)
+ALIAS(f77_double_pcontrol, "mpi_pcontrol__", "mpi_pcontrol_", 2)
+ALIAS(f77_upper_pcontrol, "MPI_PCONTROL", "mpi_pcontrol_", 2)
 PCONTROL(f08_pcontrol, "mpi_pcontrol_f08_")
