@@ -137,7 +137,7 @@ char *anchor_beside(const char *anchor, const char *file);
 /* False when a file of the archive is a pipe or a device, on which OTF2 would wait, or that it would read for ever. */
 bool anchor_files_are_plain(const char *anchor);
 
-/* Every file of events ends with the two marks of its end. False also where that cannot be told. */
+/* Every file of events ends with the two marks of its end. False also where nobody can know. */
 bool anchor_events_are_whole(const char *anchor, bool is_compressed);
 /* More records than a file of an archive can have: `file` is its path without the anchor's name and ".otf2", as ".def"
  * or "/12.evt". UINT64_MAX when the file is not there or compressed. */

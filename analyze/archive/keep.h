@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run is read when its program has been changed and built anew: that is what comparing runs is for. So the builds
- * that ran are kept in the run directory, each under its build id, and the sources that their stacks lead through. A
- * small build is a copy, since `cp` writes into the file that is there, and into all links to it. A large one is a hard
- * link where there can be one, since linkers make a new file: that takes nothing; else, as on another file system, it
- * is a copy as well. Copies have a largest size. Failing to keep a file is no error: its names and lines are lost only
- * when the file changes.
+ * People change a program, build it anew, and compare the runs. So the run directory keeps the builds that ran, each
+ * under its build id, and the sources that their stacks lead through. A small build is a copy: `cp` writes into the
+ * file that is there, and into all links to it. A large one is a hard link where the file system allows it, which takes
+ * no room, since linkers make a new file. Elsewhere it is a copy. Copies have a largest size. A file that cannot be
+ * kept is no error. Its names and lines are lost only with the next change.
  */
 #pragma once
 #include "analyze/files/folder.h"

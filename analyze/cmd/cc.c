@@ -2,7 +2,7 @@
 /*
  * whywait cc: the compiler flags that make a program count, for `mpicc $(whywait cc) -O2 -g ...`, at compiling and at
  * linking. A plugin works with one version of a compiler only, so the compiler is asked for its version first: a clear
- * line here instead of a failing build.
+ * line here instead of a failing build. With --from, a run's executions are written into that run for the plugin.
  */
 #include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
@@ -14,6 +14,7 @@
 #include "wrap/base/err.h"
 #include "wrap/only.h"
 #include "whywait_features.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -201,8 +202,10 @@ static int write_measured(const char *run, const char *file)
 static char *find_measured(const char *run)
 {
     char path[PATH_MAX], *directory = run_find_directory(run), *file = NULL;
-    if (!directory || !realpath(directory, path) || asprintf(&file, "%s/" MEASURED, path) < 0)
+    if (!directory)
         exit(1);
+    if (!realpath(directory, path) || asprintf(&file, "%s/" MEASURED, path) < 0)
+        die("%s: %s", directory, strerror(errno));
     check_path("the run", file);
     if (access(file, R_OK) != 0 && write_measured(directory, file) != 0)
         exit(1);
