@@ -51,19 +51,10 @@ static void sides_add(struct sides *sides, const struct search *search, const st
     sides->others_ns2 += others.variance_ns2 / n_others / n_others;
 }
 
-/* By how many ns the late ranks take longer than `factor` times as long as the others, beyond the error of that;
- * negative. They may take as long. */
-static double beyond(const struct sides *sides, double factor)
+static struct ratio times_of(const struct sides *sides)
 {
-    double error_ns = sqrt(sides->late_ns2 + factor * factor * sides->others_ns2);
-    return sides->late_ns - factor * sides->others_ns - SAME_DEVIATIONS * error_ns;
-}
-
-/* Likewise, by how many ns shorter. */
-static double short_of(const struct sides *sides, double factor)
-{
-    double error_ns = sqrt(sides->late_ns2 + factor * factor * sides->others_ns2);
-    return factor * sides->others_ns - sides->late_ns - SAME_DEVIATIONS * error_ns;
+    return ratio_of((struct measured){sides->late_ns, sqrt(sides->late_ns2)},
+                    (struct measured){sides->others_ns, sqrt(sides->others_ns2)});
 }
 
 static double factor_of(const struct sides *sides)
@@ -73,7 +64,7 @@ static double factor_of(const struct sides *sides)
 
 static bool is_known_late(const struct sides *sides)
 {
-    return beyond(sides, NOTABLY_LONGER) > 0;
+    return ratio_exceeds(times_of(sides), NOTABLY_LONGER);
 }
 
 /* By which they are late. None where nobody else comes to it. */
@@ -84,8 +75,8 @@ static bool has_factor(const struct sides *sides)
 
 static bool fits(const struct sides *sides, double factor)
 {
-    double room = exp(SAME_FACTOR);
-    return beyond(sides, factor * room) <= 0 && short_of(sides, factor / room) <= 0;
+    struct ratio times = times_of(sides);
+    return times.low <= factor * exp(SAME_FACTOR) && times.high >= factor / exp(SAME_FACTOR);
 }
 
 static double blame_of_late(const struct search *search, const struct cause *cause)

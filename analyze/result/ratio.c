@@ -3,15 +3,26 @@
 #include "analyze/constants/constants.h"
 #include <math.h>
 
-/* With x = over, y = under and their errors a, b times the deviations: the ratios r with (x - r y)^2 <= a^2 + r^2 b^2.
- */
+/* The ends between which a quantity may be: centre +- half. The variance v of a sum of samples grows with it. So of all
+ * true values m, those are in question from which it is z deviations away at most: (value - m)^2 <= z^2 v m / value. */
+struct range {
+    double centre, half;
+};
+
+static struct range range_of(struct measured quantity)
+{
+    double off = SAME_DEVIATIONS * quantity.error;
+    double shift = quantity.value > 0 ? off * off / quantity.value / 2 : 0;
+    return (struct range){quantity.value + shift, hypot(off, shift)};
+}
+
+/* With x and y in such ranges +- a and b: the ratios r with (x - r y)^2 <= a^2 + r^2 b^2. */
 struct ratio ratio_of(struct measured over, struct measured under)
 {
-    double x = over.value, y = under.value;
-    double off_x2 = pow(SAME_DEVIATIONS * over.error, 2), off_y2 = pow(SAME_DEVIATIONS * under.error, 2);
-    double least_x2 = fmax(x * x - off_x2, 0), least_y2 = y * y - off_y2, both = x * y;
-    double root = sqrt(fmax(both * both - least_y2 * (x * x - off_x2), 0));
-    struct ratio ratio = {.value = x / y};
+    struct range x = range_of(over), y = range_of(under);
+    double least_x2 = (x.centre - x.half) * (x.centre + x.half), least_y2 = (y.centre - y.half) * (y.centre + y.half);
+    double both = x.centre * y.centre, root = sqrt(fmax(both * both - least_y2 * least_x2, 0));
+    struct ratio ratio = {.value = over.value / under.value};
     ratio.low = least_x2 > 0 ? least_x2 / (both + root) : 0;
     ratio.high = least_y2 > 0 ? (both + root) / least_y2 : INFINITY;
     return ratio;

@@ -2,9 +2,9 @@
 /*
  * By how much one quantity exceeds another, and how well that is known: the one model of error for all comparisons of
  * times. Each of the two has a standard error (sampling, fitted costs, what core and cache alone make of the same
- * work); the ends of the ratio are those of Fieller ("Some problems in interval estimation", 1954) at SAME_DEVIATIONS.
- * Unlike those of the logarithm they are known where the smaller one may be next to nothing. Exact counts have no
- * error.
+ * work). Few samples that happen to be fewer than usual also make their own error look small; so each quantity has the
+ * range of Wilson ("Probable inference", 1927). The ends of the ratio are those of Fieller ("Some problems in interval
+ * estimation", 1954) with these ranges, at SAME_DEVIATIONS. Exact counts have no error.
  */
 #pragma once
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct measured {
     double value, error;
 };
 
-/* low <= value <= high; high is INFINITY where the lower of the two may be nothing, value NAN where both are. */
+/* low <= value <= high; high is INFINITY where the lower of the two is nothing, value NAN where both are. */
 struct ratio {
     double low, value, high;
 };
