@@ -53,8 +53,8 @@ static void sides_add(struct sides *sides, const struct search *search, const st
 
 static struct ratio times_of(const struct sides *sides)
 {
-    return ratio_of((struct measured){sides->late_ns, sqrt(sides->late_ns2)},
-                    (struct measured){sides->others_ns, sqrt(sides->others_ns2)});
+    return ratio_of((struct measured){sides->late_ns, sqrt(sides->late_ns2), true},
+                    (struct measured){sides->others_ns, sqrt(sides->others_ns2), true});
 }
 
 static double factor_of(const struct sides *sides)

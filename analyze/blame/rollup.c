@@ -93,8 +93,8 @@ static struct ratio excess_of(const struct sparse *times, const struct sparse *s
         late_square += late * late * times->at[i].ns;
         others_square += other * other * times->at[i].ns;
     }
-    return ratio_of((struct measured){late_ns, sqrt(sample_ns * late_square)},
-                    (struct measured){others_ns, sqrt(sample_ns * others_square)});
+    return ratio_of((struct measured){late_ns, sqrt(sample_ns * late_square), true},
+                    (struct measured){others_ns, sqrt(sample_ns * others_square), true});
 }
 
 static bool are_of_the_same(const struct outline *part, const struct outline *whole)

@@ -46,8 +46,9 @@ static const char *headline_cause(const struct label_book *book)
                                     amount_duration(answer->waiting_ns).text);
     text = arena_printf(arena, "%s%s", text, amount_share(answer->share).text);
     if (answer->is_lacking)
-        text = arena_printf(arena, "%s; for %s of it %s had no CPU there", text,
-                            amount_share(answer->lacking_share).text, late_ranks(arena, cause));
+        text = arena_printf(arena, "%s (%s for %s code, %s since %s had no CPU there)", text,
+                            amount_duration(cause->waiting_ns).text, cause->n_late == 1 ? "its" : "their",
+                            amount_duration(cause->lacking_ns).text, cause->n_late == 1 ? "it" : "they");
     struct amount elsewhere = amount_share(answer->elsewhere_share);
     if (answer->is_minor)
         return arena_printf(arena, "%s of the waiting is for ranks that had no CPU. %s.", elsewhere.text, text);

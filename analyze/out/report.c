@@ -445,7 +445,9 @@ static bool has_rows(const struct analysis *analysis, bool all)
 static void report_causes(struct report *report, const struct report_options *options)
 {
     const struct answer *answer = &report->analysis->answer;
-    bool has_much = answer->kind == ANSWER_FINE && answer->machine_share >= NOTABLY_LONGER - 1;
+    /* The advice on transfers names it. */
+    bool has_much =
+        answer->is_machine && (answer->kind == ANSWER_TRANSFERS || answer->machine_share >= NOTABLY_LONGER - 1);
     if (!has_rows(report->analysis, options->all)) {
         if (has_much)
             report_machine(report);

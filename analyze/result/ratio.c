@@ -3,8 +3,8 @@
 #include "analyze/constants/constants.h"
 #include <math.h>
 
-/* The ends between which a quantity may be: centre +- half. The variance v of a sum of samples grows with it. So of all
- * true values m, those are in question from which it is z deviations away at most: (value - m)^2 <= z^2 v m / value. */
+/* The ends between which a quantity may be: centre +- half. Of a sum of samples with variance v, those true values m
+ * are in question from which it is z deviations away at most: (value - m)^2 <= z^2 v m / value. */
 struct range {
     double centre, half;
 };
@@ -12,7 +12,7 @@ struct range {
 static struct range range_of(struct measured quantity)
 {
     double off = SAME_DEVIATIONS * quantity.error;
-    double shift = quantity.value > 0 ? off * off / quantity.value / 2 : 0;
+    double shift = quantity.is_sampled && quantity.value > 0 ? off * off / quantity.value / 2 : 0;
     return (struct range){quantity.value + shift, hypot(off, shift)};
 }
 

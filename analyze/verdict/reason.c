@@ -59,7 +59,8 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
         return reason;
     if (crowd_most(others, MEASURE_TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns) {
         reason.kind = REASON_TIME_ALONE;
-        reason.is_few = !ratio_exceeds(times, 1);
+        reason.is_few = SAME_DEVIATIONS * hypot(late->mean.error_ns, others->mean.error_ns) >=
+                        late->mean.time_ns - others->mean.time_ns;
         return reason;
     }
     if (!sides_is_longer(&late->mean, &others->mean))

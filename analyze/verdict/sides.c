@@ -97,8 +97,8 @@ static double core_error_ns(const struct doing *doing)
 
 struct ratio sides_times(const struct doing *late, const struct doing *others)
 {
-    return ratio_of((struct measured){late->time_ns, hypot(late->error_ns, core_error_ns(late))},
-                    (struct measured){others->time_ns, hypot(others->error_ns, core_error_ns(others))});
+    return ratio_of((struct measured){late->time_ns, hypot(late->error_ns, core_error_ns(late)), true},
+                    (struct measured){others->time_ns, hypot(others->error_ns, core_error_ns(others)), true});
 }
 
 struct ratio sides_costs(const struct doing *late, const struct doing *others)
@@ -107,8 +107,8 @@ struct ratio sides_costs(const struct doing *late, const struct doing *others)
     double unknown = USUAL_DOUBT / SAME_DEVIATIONS / M_SQRT2;
     double late_error = is_known ? hypot(late->cost_error, COST_ACROSS_RANKS) : unknown,
            others_error = is_known ? hypot(others->cost_error, COST_ACROSS_RANKS) : unknown;
-    struct ratio costs = ratio_of((struct measured){late->cost_ns, late_error * late->cost_ns},
-                                  (struct measured){others->cost_ns, others_error * others->cost_ns});
+    struct ratio costs = ratio_of((struct measured){late->cost_ns, late_error * late->cost_ns, false},
+                                  (struct measured){others->cost_ns, others_error * others->cost_ns, false});
     /* Counts are of all threads. Where only one side is seen to leave it to workers, the other side's may have done it
      * while the main thread waited, and their time is not known. */
     if ((late->thread_ns > 0) != (others->thread_ns > 0))

@@ -27,7 +27,7 @@ static int samples(uint64_t *seed, double mean)
 static struct measured time_of(int n_samples)
 {
     const double sample_ns = 4e6;
-    return (struct measured){n_samples * sample_ns, sqrt(n_samples) * sample_ns};
+    return (struct measured){n_samples * sample_ns, sqrt(n_samples) * sample_ns, true};
 }
 
 /* Ends at two standard deviations leave 2.3 % on each side; and samples are whole numbers. Where there is no sample at
@@ -64,7 +64,7 @@ static void knows_nothing_of_what_was_never_seen(void **state)
 static void has_no_error_of_exact_counts(void **state)
 {
     (void)state;
-    struct ratio ratio = ratio_of((struct measured){6, 0}, (struct measured){2, 0});
+    struct ratio ratio = ratio_of((struct measured){6, 0, false}, (struct measured){2, 0, false});
     assert_true(ratio.low == 3 && ratio.value == 3 && ratio.high == 3);
     assert_true(ratio_exceeds(ratio, 2.9) && !ratio_exceeds(ratio, 3));
 }
