@@ -492,12 +492,13 @@ static void others_see(struct lanes *lanes, const struct lane *lane, const struc
 static void lane_is_seen(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     bool is_asleep = event->flags & WW_S_BLOCKED;
+    uint64_t used_ns = event->weight_ns ? event->weight_ns : UINT64_MAX;
     if (!lane->has_team || lane->depth)
         return;
     if (is_asleep && !lane->has_switches)
         lane_moves(lanes, lane, THREAD_AWAY, event->time_ns);
     else if (!is_asleep && lane->member.state == THREAD_AWAY)
-        team_found_running(lane_team(lanes, lane), &lane->member, event->time_ns);
+        team_found_running(lane_team(lanes, lane), &lane->member, used_ns, event->time_ns);
     else if (!is_asleep && lane->member.state == THREAD_READY)
         lane_moves(lanes, lane, THREAD_RUNS, event->time_ns);
     if (!is_asleep && lanes->rank_callers[lane->rank] && event->weight_ns &&
@@ -563,7 +564,7 @@ static void lane_off(struct lanes *lanes, struct lane *lane, const struct event 
         return;
     struct team *team = lane_team(lanes, lane);
     if (lane->member.state == THREAD_AWAY)
-        team_found_running(team, &lane->member, event->time_ns);
+        team_found_running(team, &lane->member, UINT64_MAX, event->time_ns);
     team_move(team, &lane->member, lane->off_kind == OFF_PREEMPTED ? THREAD_READY : THREAD_AWAY, event->time_ns);
     lane->off_sums = team->sums;
 }

@@ -48,9 +48,11 @@ void team_move(struct team *team, struct team_member *member, enum thread_state 
         team->quiet_ns = now_ns;
 }
 
-void team_found_running(struct team *team, struct team_member *member, uint64_t now_ns)
+void team_found_running(struct team *team, struct team_member *member, uint64_t used_ns, uint64_t now_ns)
 {
     uint64_t from_ns = team->quiet_ns > member->since_ns ? team->quiet_ns : member->since_ns;
+    if (now_ns > used_ns && now_ns - used_ns > from_ns)
+        from_ns = now_ns - used_ns;
     team_sums_at(team, now_ns);
     if (!team->n[THREAD_RUNS] && now_ns > from_ns)
         team->sums.run_ns += now_ns - from_ns;

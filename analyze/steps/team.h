@@ -42,7 +42,7 @@ struct team_member {
 
 /* In order of time. */
 void team_move(struct team *team, struct team_member *member, enum thread_state state, uint64_t now_ns);
-/* The member was found running. Nothing told that it began to. It has run since the others do not, and no longer than
- * since it slept. */
-void team_found_running(struct team *team, struct team_member *member, uint64_t now_ns);
+/* The member was found running. Nothing told that it began to. It has run since the others do not, no longer than
+ * since it slept, and no longer than it used a CPU since it was last seen; UINT64_MAX = not known. */
+void team_found_running(struct team *team, struct team_member *member, uint64_t used_ns, uint64_t now_ns);
 struct team_sums team_sums_at(struct team *team, uint64_t now_ns);

@@ -76,18 +76,32 @@ static void a_thread_begins_unseen(void **state)
     struct team_member main_thread = {0}, worker = {0};
     team_move(&team, &main_thread, THREAD_RUNS, 0);
     team_move(&team, &main_thread, THREAD_AWAY, 1000);
-    team_found_running(&team, &worker, 5000);
+    team_found_running(&team, &worker, UINT64_MAX, 5000);
     team_move(&team, &worker, THREAD_AWAY, 6000);
     assert_int_equal(team_sums_at(&team, 6000).run_ns, 6000);
     team_move(&team, &main_thread, THREAD_RUNS, 6000);
-    team_found_running(&team, &worker, 7000);
+    team_found_running(&team, &worker, UINT64_MAX, 7000);
     assert_int_equal(team_sums_at(&team, 8000).run_ns, 8000);
+}
+
+/* One that has slept all the time since it began, unseen, and then used a CPU for a moment, ran for that moment. */
+static void a_thread_ran_no_longer_than_it_used_a_cpu(void **state)
+{
+    (void)state;
+    struct team team = {0};
+    struct team_member main_thread = {0}, worker = {0};
+    team_move(&team, &main_thread, THREAD_RUNS, 0);
+    team_move(&team, &main_thread, THREAD_AWAY, 1000);
+    team_found_running(&team, &worker, 100, 5000);
+    team_move(&team, &worker, THREAD_AWAY, 5200);
+    assert_int_equal(team_sums_at(&team, 9000).run_ns, 1000 + 100 + 200);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(who_sleeps_again_lacked_nothing),
                                        cmocka_unit_test(who_works_on_lacked_a_cpu), cmocka_unit_test(nobody_runs),
-                                       cmocka_unit_test(a_thread_begins_unseen)};
+                                       cmocka_unit_test(a_thread_begins_unseen),
+                                       cmocka_unit_test(a_thread_ran_no_longer_than_it_used_a_cpu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
