@@ -344,22 +344,48 @@ static bool put_collector(struct stack_table *table, struct spool *spool, struct
     return false;
 }
 
-/* Frames for which no C code was found come behind the interpreter's last: the walk of the C stack may have ended. */
+/* How many of its functions that run frames the walk must have. */
+static unsigned n_runs(const struct python_walk *python)
+{
+    unsigned n = python->n > 0 && !python->frame[python->n - 1].is_entry;
+    for (unsigned i = 0; i < python->n; i++)
+        n += python->frame[i].is_entry;
+    return n;
+}
+
+/* Which addresses of the walk are in the function that runs frames, but for those of another interpreter inside this
+ * one, whose frames are not read: where all frames are known, these are the innermost too many. */
+static void find_runs(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
+{
+    unsigned n = 0, n_known = n_runs(python);
+    for (unsigned i = 0; i < n_inner; i++) {
+        is_run[i] = is_interpreter(walk->address[i]) && runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0);
+        n += is_run[i];
+    }
+    for (unsigned i = 0; i < n_inner && n > n_known && !python->is_cut; i++) {
+        n -= is_run[i];
+        is_run[i] = false;
+    }
+}
+
+/* Frames for which no C code was found come behind the interpreter's last. Where the walk of the C stack ended too
+ * soon, they come behind all of it. */
 void stacks_merge(struct stack_table *table, struct spool *spool, struct stack_walk *walk,
                   const struct python_walk *python)
 {
     struct stack_walk merged = {.n = 0, .flags = walk->flags | (python->is_cut ? WW_STACK_CUT : 0)};
     unsigned n_inner = walk->n, n_done = 0;
-    bool collects = python->collects;
-    while (n_inner > 0 && !is_interpreter(walk->address[n_inner - 1]))
+    bool collects = python->collects, is_run[STACK_MAX_FRAMES];
+    while (n_inner > 0 && !(walk->flags & WW_STACK_CUT) && !is_interpreter(walk->address[n_inner - 1]))
         n_inner--;
     n_inner = n_inner ? n_inner : walk->n;
+    find_runs(walk, n_inner, python, is_run);
     for (unsigned i = 0; i < n_inner; i++) {
         if (collects && is_interpreter(walk->address[i]))
             collects = put_collector(table, spool, &merged);
         if (!is_interpreter(walk->address[i]))
             put_address(&merged, walk->address[i]);
-        else if (runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0))
+        else if (is_run[i])
             n_done = put_run(table, spool, python, n_done, &merged);
     }
     while (n_done < python->n)
