@@ -445,7 +445,7 @@ static bool has_rows(const struct analysis *analysis, bool all)
 static void report_causes(struct report *report, const struct report_options *options)
 {
     const struct answer *answer = &report->analysis->answer;
-    /* The advice on transfers names it. */
+    /* The advice on transfers sends the reader to the machine's row, however little it has. */
     bool has_much =
         answer->is_machine && (answer->kind == ANSWER_TRANSFERS || answer->machine_share >= NOTABLY_LONGER - 1);
     if (!has_rows(report->analysis, options->all)) {

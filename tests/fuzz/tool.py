@@ -94,7 +94,7 @@ def change_bytes(data, chance):
 
 
 def short_contents(path):
-    """An earlier mutation may have made it terabytes long."""
+    """An earlier mutation may have made it gigabytes long."""
     with open(path, "rb") as file:
         return file.read(1 << 24)
 

@@ -640,6 +640,13 @@ static long long integer(json_t *object, const char *key)
     return json_integer_value(value);
 }
 
+/* The late rank had no CPU for a quarter of the waiting, all of it in one place. */
+static void set_machine(struct fixture *f, struct machine_place *place)
+{
+    f->analysis.machine = (struct machine){
+        .waiting_ns = 2e9, .share = 0.25, .ranks = &f->late, .places = place, .n_ranks = 1, .n_late = 1, .n_places = 1};
+}
+
 /* Parts in a line of the overview and as a tree; the machine below the causes. */
 static void parts_and_the_machine_have_their_rows(void **state)
 {
@@ -652,13 +659,7 @@ static void parts_and_the_machine_have_their_rows(void **state)
     f->causes[0].n_parts = 3;
     f->causes[0].when_ns[3] = 6e9;
     f->causes[0].acts = (struct acting){.kind = ACTS_AT_ONCE, .from_ns = 984e6};
-    f->analysis.machine = (struct machine){.waiting_ns = 2e9,
-                                           .share = 0.25,
-                                           .ranks = &f->late,
-                                           .places = &place,
-                                           .n_ranks = 1,
-                                           .n_late = 1,
-                                           .n_places = 1};
+    set_machine(f, &place);
     struct report_options whole = usual;
     whole.all = true;
     char *text = printed(f, &usual);
@@ -700,13 +701,7 @@ static void the_machine_has_its_row_beside_transfers(void **state)
     struct fixture *f = *state;
     struct machine_place place = {.step = 0, .waiting_ns = 2e9};
     struct transfer_place call = {.step = 1, .ns = 1e9};
-    f->analysis.machine = (struct machine){.waiting_ns = 2e9,
-                                           .share = 0.25,
-                                           .ranks = &f->late,
-                                           .places = &place,
-                                           .n_ranks = 1,
-                                           .n_late = 1,
-                                           .n_places = 1};
+    set_machine(f, &place);
     f->analysis.transfers.n_places = 1;
     f->analysis.transfers.places = &call;
     f->analysis.answer = (struct answer){.kind = ANSWER_TRANSFERS, .transfer_share = 0.4};

@@ -344,7 +344,7 @@ static bool put_collector(struct stack_table *table, struct spool *spool, struct
     return false;
 }
 
-/* How many of its functions that run frames the walk must have. */
+/* How many addresses of the walk should be in the function that runs frames. */
 static unsigned n_runs(const struct python_walk *python)
 {
     unsigned n = python->n > 0 && !python->frame[python->n - 1].is_entry;
@@ -353,8 +353,8 @@ static unsigned n_runs(const struct python_walk *python)
     return n;
 }
 
-/* Which addresses of the walk are in the function that runs frames, but for those of another interpreter inside this
- * one, whose frames are not read: where all frames are known, these are the innermost too many. */
+/* Which addresses of the walk are in the function that runs frames. A second interpreter inside this one has more of
+ * them, and its frames are not read. So where all frames are known, the innermost too many are left out. */
 static void find_runs(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
 {
     unsigned n = 0, n_known = n_runs(python);
