@@ -524,6 +524,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
     const struct serial serial = serial_of(writer);
     bool has_usual = cause->n_late < cause->n_ranks + cause->n_others;
+    bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
     struct gain gain =
         gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
                                      .ranks = input->ranks,
@@ -534,18 +535,21 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .blames = &sums->waiting.ranks,
                                      .usual_ns = has_usual ? cause_usual_ns(cause) : NAN,
                                      .lacks_ns = lacks_ns,
+                                     .waiting_ns = cause->waiting_ns,
                                      .left_idle_ns = left_idle_ns,
+                                     .lacking_ns = is_lacking ? cause->lacking_ns : 0,
+                                     .n_at_once = input->classes->cpu_use->n_at_once,
                                      .serial_share = serial.share,
                                      .serial_gain_ns = serial.gain_ns,
                                      .critical_ns = sums->critical_ns,
                                      .critical_off_ns = sums->critical_off_ns,
                                      .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
+    cause->if_balanced_least_ns = gain.if_balanced_least_ns;
     cause->if_as_others_ns = (1 - serial.served_share) * gain.if_as_others_ns;
+    cause->if_as_others_least_ns = (1 - serial.served_share) * gain.if_as_others_least_ns;
     cause->serial_share = serial.share;
     cause->served_share = serial.served_share;
-    bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
-    cause->program_share = is_lacking ? cause->waiting_ns / (cause->waiting_ns + cause->lacking_ns) : 1;
     cause->if_gone_ns = gain.if_gone_ns;
     cause->if_gone_off_ns = gain.if_gone_off_ns;
     cause->last_rank = gain.last_rank;

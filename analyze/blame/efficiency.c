@@ -341,6 +341,15 @@ static double surplus_ns(const struct gain_input *input, const struct waits *wai
     return blame_ns > 0 ? fmax(blame_ns / n_waiting, longer_ns) : 0; /* not longer, where that is not known */
 }
 
+/* The run is so much longer than its ranks' computing takes on the CPUs that they can use. */
+static double spare_ns(const struct gain_input *input)
+{
+    double computing_ns = 0, n_at_once = input->n_at_once > 0 ? input->n_at_once : input->n_ranks;
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++)
+        computing_ns += input->ranks[rank].compute_ns;
+    return input->efficiency->wall_ns - computing_ns / n_at_once;
+}
+
 struct gain gain_of(const struct gain_input *input)
 {
     const struct efficiency *efficiency = input->efficiency;
@@ -365,9 +374,13 @@ struct gain gain_of(const struct gain_input *input)
     gain.if_gone_off_ns = fmax(0, gain.if_gone_ns - (input->critical_ns - input->critical_off_ns));
     double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     mean_ns = (1 - input->serial_share) * mean_ns + fmin(input->serial_share * mean_ns, input->serial_gain_ns);
-    gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
-    gain.if_as_others_ns = fmin(as_others_ns, gain.if_gone_ns);
-    if (mean_ns <= gain.if_gone_ns)
+    double with_lacking = input->lacking_ns > 0 ? 1 + input->lacking_ns / input->waiting_ns : 1;
+    double most_ns = fmin(with_lacking * mean_ns, fmax(mean_ns, spare_ns(input)));
+    gain.if_balanced_ns = fmin(most_ns, gain.if_gone_ns);
+    gain.if_balanced_least_ns = fmin(mean_ns, gain.if_gone_ns);
+    gain.if_as_others_ns = fmin(with_lacking * as_others_ns, gain.if_gone_ns);
+    gain.if_as_others_least_ns = fmin(as_others_ns, gain.if_gone_ns);
+    if (most_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;
     return gain;
 }

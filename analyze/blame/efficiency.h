@@ -68,14 +68,19 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  * by what it has too much of it. That is by how much it is longer in it than the others are, and no less than its part
  * of the blame for each rank that waits: where another rank is late each time, nobody is longer in all. Again the least
  * of these sums is the gain.
+ *
+ * Late ranks that lack a CPU in it. The waiting for that is the machine's (cause_sums.h). It goes with the work where
+ * the work that remains lacks a CPU as often as before, and stays where other work then lacks one instead. Both are
+ * told, and no gain makes the run shorter than the computing of its ranks divided by the CPUs that they can use.
  */
 
 struct gain {
-    double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
-    double if_as_others_ns;            /* likewise not above it */
-    double if_gone_off_ns;             /* of the second, at least so much is time without a CPU, in it or elsewhere */
-    uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
-    double among_ns;                   /* the most that those who take part gain, whatever others do meanwhile */
+    double if_balanced_ns, if_gone_ns;                  /* of wall time; >= 0, the first not above the second */
+    double if_as_others_ns;                             /* likewise not above it */
+    double if_balanced_least_ns, if_as_others_least_ns; /* where its late ranks lack a CPU as long then; no more */
+    double if_gone_off_ns; /* of the second, at least so much is time without a CPU, in it or elsewhere */
+    uint32_t last_rank;    /* that would be the last before all arrive together; TRACE_NONE */
+    double among_ns;       /* the most that those who take part gain, whatever others do meanwhile */
 };
 
 /* Adds to `waits_ns`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */
@@ -93,7 +98,10 @@ struct gain_input {
     double usual_ns;             /* in it on average, those who are not to blame; NAN: all are */
     const double *lacks_ns;   /* by rank: without a CPU elsewhere, or waiting for others without, while ranks wait for
                                  the cause; NULL: there is a CPU for each */
-    double left_idle_ns;      /* of all waiting that is put down to it, what counts as leaving CPUs idle */
+    double waiting_ns;        /* that is put down to it, */
+    double left_idle_ns;      /* and of that, what counts as leaving CPUs idle */
+    double lacking_ns;        /* put down to the machine, since its late ranks had no CPU in it */
+    double n_at_once;         /* ranks that can be on a CPU at the same time; 0 = all (cpu_use.h) */
     double serial_share;      /* of it, done under locks that let in one process at a time, */
     double serial_gain_ns;    /* and the most that sharing this part out gains */
     double critical_ns;       /* in it on the critical path, */

@@ -584,7 +584,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     const struct sides sides = sides_named(arena, cause);
     switch (cause->advice) {
     case ADVICE_SHARE_OR_OVERLAP:
-        return arena_printf(arena, "only %s %s this: divide it among the ranks, or overlap it with other work",
+        return arena_printf(arena,
+                            "only %s %s this: let ranks do parts of it at the same time, or overlap it with other "
+                            "work",
                             sides.late.names, verb(&sides.late, "runs", "run"));
     case ADVICE_SHARE_THREADS:
         return arena_printf(arena,

@@ -409,7 +409,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
-    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->program_share * cause->if_balanced_ns));
+    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->if_balanced_least_ns));
     json_object_set_new(object, "remedy", json_string(remedy_name(cause->remedy)));
     json_object_set_new(object, "gain_ns", json_ns(cause->gain_ns));
     json_object_set_new(object, "gain_least_ns", json_ns(cause->gain_least_ns));
@@ -466,8 +466,7 @@ json_t *json_partition(struct json *json, uint32_t number)
                        json_rank_numbers(whole->ranks, whole->n_late), "waiting_ns", json_ns(whole->waiting_ns),
                        "share", whole->share, "factor", partition->factor, "places", (int)partition->n_causes, "causes",
                        causes, "if_balanced_ns", json_ns(whole->if_balanced_ns), "if_balanced_least_ns",
-                       json_ns(whole->program_share * whole->if_balanced_ns), "reason",
-                       partition_reason_name(partition->reason));
+                       json_ns(whole->if_balanced_least_ns), "reason", partition_reason_name(partition->reason));
     json_object_set_new(object, "remedy", json_string(remedy_name(whole->remedy)));
     json_object_set_new(object, "gain_ns", json_ns(whole->gain_ns));
     json_object_set_new(object, "gain_least_ns", json_ns(whole->gain_least_ns));

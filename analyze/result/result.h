@@ -243,25 +243,25 @@ struct cause {
     double share;           /* of all waiting */
     double if_balanced_ns;  /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
     double if_as_others_ns; /* were its late ranks in it no longer than the others; <= if_gone_ns */
-    double program_share;   /* of these, what would be gained with a CPU for each; 1 where few lacked one */
-    double if_gone_ns;      /* the most, did it take no time at all; >= if_balanced_ns */
-    double if_gone_off_ns;  /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
-    double among_ns;        /* likewise, for those who take part, whatever others do meanwhile */
-    double serial_share;    /* of it, done under a lock of a window that lets in one process at a time, or */
-    double served_share;    /* by a thread that only serves */
-    double meanwhile;       /* so long was who waits in its code before, per time of the late side */
-    uint32_t last_rank;     /* that keeps the gain from being more, busy as it is; TRACE_NONE */
-    uint32_t instead;       /* a step: the other code in which who waits was longer than the late side by most */
-    double instead_share;   /* ... by so much of what the late side did longer; 0 = in none */
-    bool has_instead;       /* those who wait hardly come to the cause: they were in `instead` meanwhile */
-    bool is_alone;          /* its late ranks alone run it, as far as is known */
-    bool is_elsewhere;      /* the code that names it is entered on other ways too, which are no part of it */
-    bool is_unexplained;    /* it is itself a wait that nothing explains, or was not recorded: */
-    bool is_unrecorded;     /* recording was switched off meanwhile */
-    bool is_spinning;       /* it is itself a wait, for shared memory to change; nobody knows for whom */
-    bool is_generated;      /* most of it is in code made at run time, of which nothing is counted */
-    const char *library;    /* that most of it is inside, of which nothing is counted; NULL = none */
-    enum errand errand;     /* that most of it is, of an interpreter; or for whose sake its ranks are late */
+    double if_balanced_least_ns, if_as_others_least_ns; /* where its late ranks lack a CPU as long then; no more */
+    double if_gone_ns;                                  /* the most, did it take no time at all; >= if_balanced_ns */
+    double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
+    double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
+    double serial_share;   /* of it, done under a lock of a window that lets in one process at a time, or */
+    double served_share;   /* by a thread that only serves */
+    double meanwhile;      /* so long was who waits in its code before, per time of the late side */
+    uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
+    uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
+    double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
+    bool has_instead;      /* those who wait hardly come to the cause: they were in `instead` meanwhile */
+    bool is_alone;         /* its late ranks alone run it, as far as is known */
+    bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
+    bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
+    bool is_unrecorded;    /* recording was switched off meanwhile */
+    bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
+    bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
+    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
+    enum errand errand;    /* that most of it is, of an interpreter; or for whose sake its ranks are late */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
@@ -283,7 +283,7 @@ struct cause {
     double late_threads, other_threads; /* that share it at a time, where the two sides differ in that; 0 = not told */
     enum thread_sharing sharing;
     enum remedy remedy;
-    double gain_ns, gain_least_ns; /* of wall time, by that; and of it what would be gained with a CPU for each */
+    double gain_ns, gain_least_ns; /* of wall time, by that; and where late ranks lack a CPU as long then; no more */
     enum advice advice;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
     uint64_t stall_after_ns; /* ... and from then on, after the start */

@@ -33,7 +33,7 @@ static void settle_gain(struct cause *cause)
     bool is_removed = cause->kind == KIND_SLOWER || cause->kind == KIND_BLOCKED;
     cause->remedy = is_removed ? REMEDY_AS_OTHERS : REMEDY_SHARE;
     cause->gain_ns = is_removed ? cause->if_as_others_ns : cause->if_balanced_ns;
-    cause->gain_least_ns = cause->program_share * cause->gain_ns;
+    cause->gain_least_ns = is_removed ? cause->if_as_others_least_ns : cause->if_balanced_least_ns;
 }
 
 void verdict_settle_parting(struct parting *parting)

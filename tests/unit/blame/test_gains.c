@@ -548,11 +548,51 @@ static void what_goes_with_it_of_time_without_a_cpu_is_told(void **state)
     }
 }
 
+/* Four ranks compute for 1 s, then rank 1 for 3 s and the others for 1 s. Another program has rank 1's CPU for every
+ * other moment of that. With 1.5 s for each rank, the run ends after 4 s instead of 7 if the other program goes on so.
+ * That lies between the gain from the work alone, 1.5 s, and the gain if all of the lack goes. */
+static void late_ranks_may_lack_a_cpu_as_long_afterwards(void **state)
+{
+    (void)state;
+    static const double others_wait_ns = 5e9;
+    struct sparse times = {0}, blames = {0};
+    for (uint32_t rank = 0; rank < 4; rank++)
+        sparse_add(&times, rank, rank == 1 ? 6e9 : 1e9);
+    sparse_add(&blames, 1, 3 * 2e9);
+    sparse_pack(&times);
+    sparse_pack(&blames);
+    struct rank_time ranks[4] = {{.compute_ns = 2e9}, {.compute_ns = 4e9}, {.compute_ns = 2e9}, {.compute_ns = 2e9}};
+    struct gain_input input = {.efficiency = &(struct efficiency){.wall_ns = 7e9, .all_ns = 28e9},
+                               .ranks = ranks,
+                               .n_ranks = 4,
+                               .waits_ns = (double[]){others_wait_ns, 0, others_wait_ns, others_wait_ns},
+                               .takes_part = (bool[]){true, true, true, true},
+                               .times = &times,
+                               .blames = &blames,
+                               .usual_ns = 1e9,
+                               .waiting_ns = 3 * 2e9,
+                               .left_idle_ns = 3 * 2e9,
+                               .lacking_ns = 3 * 3e9,
+                               .critical_ns = 6e9,
+                               .critical_off_ns = 3e9};
+    struct gain gain = gain_of(&input);
+    assert_float_equal(gain.if_balanced_least_ns, 1.5e9, 1);
+    assert_float_equal(gain.if_balanced_ns, 3.75e9, 1);
+    /* Two CPUs take at least 5 s for what the ranks compute. */
+    input.n_at_once = 2;
+    gain = gain_of(&input);
+    assert_float_equal(gain.if_balanced_least_ns, 1.5e9, 1);
+    assert_float_equal(gain.if_balanced_ns, 2e9, 1);
+    sparse_release(&times);
+    sparse_release(&blames);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_predicted_comes_true),
         cmocka_unit_test(what_goes_with_it_of_time_without_a_cpu_is_told),
+        cmocka_unit_test(late_ranks_may_lack_a_cpu_as_long_afterwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

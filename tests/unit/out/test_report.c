@@ -106,7 +106,7 @@ static void fixture_causes(struct fixture *f)
                                   .share = 6e9 / 6.001e9,
                                   .if_balanced_ns = 2.9e9,
                                   .gain_ns = 2.9e9,
-                                  .program_share = 1,
+                                  .if_balanced_least_ns = INFINITY,
                                   .if_gone_ns = 3.4e9,
                                   .last_rank = TRACE_NONE,
                                   .ranks = &f->late,
