@@ -283,9 +283,10 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_piece(&drill.page, DRILL_INDENT, "%s of all waiting", amount_share(cause->share).text);
     page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
-    page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
-               cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
-               amount_gains(&drill.arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns));
+    if (cause->remedy != REMEDY_NONE)
+        page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
+                   cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
+                   amount_gains(&drill.arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns));
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "if it took no time: nothing");
     else

@@ -51,7 +51,9 @@ const char *cause_kind_name(enum cause_kind kind)
 
 const char *remedy_name(enum remedy remedy)
 {
-    return remedy == REMEDY_AS_OTHERS ? "as-others" : "share";
+    static const char *const names[] = {
+        [REMEDY_NONE] = "none", [REMEDY_SHARE] = "share", [REMEDY_AS_OTHERS] = "as-others"};
+    return names[remedy];
 }
 
 double cause_usual_ns(const struct cause *cause)

@@ -223,9 +223,9 @@ enum balance {
 };
 
 /* What the gain of a cause is taken from: work is shared out; code that is slower on a rank, or blocks it, becomes as
- * it is on the others. */
-enum remedy { REMEDY_SHARE, REMEDY_AS_OTHERS };
-const char *remedy_name(enum remedy remedy); /* "share", "as-others": as in the JSON */
+ * it is on the others. There is none for what varies by chance. */
+enum remedy { REMEDY_SHARE, REMEDY_AS_OTHERS, REMEDY_NONE };
+const char *remedy_name(enum remedy remedy); /* "share", "as-others", "none": as in the JSON */
 
 /* How threads share a cause on the rank most to blame. By turns: all have their parts, but one works at a time, though
  * there are CPUs for more. */

@@ -27,13 +27,19 @@ static void settle_threads(struct cause *cause, const struct sides *sides)
     cause->other_threads = is_told ? n_others : 0;
 }
 
-/* Nobody shares out a slow memory or a sleep: it goes. */
+/* Nobody shares out a slow memory or a sleep: it goes. And what varies by chance stays. */
 static void settle_gain(struct cause *cause)
 {
     bool is_removed = cause->kind == KIND_SLOWER || cause->kind == KIND_BLOCKED;
-    cause->remedy = is_removed ? REMEDY_AS_OTHERS : REMEDY_SHARE;
-    cause->gain_ns = is_removed ? cause->if_as_others_ns : cause->if_balanced_ns;
-    cause->gain_least_ns = is_removed ? cause->if_as_others_least_ns : cause->if_balanced_least_ns;
+    cause->remedy = cause->advice == ADVICE_NOTHING ? REMEDY_NONE : is_removed ? REMEDY_AS_OTHERS : REMEDY_SHARE;
+    cause->gain_ns = cause->gain_least_ns = 0;
+    if (cause->remedy == REMEDY_SHARE) {
+        cause->gain_ns = cause->if_balanced_ns;
+        cause->gain_least_ns = cause->if_balanced_least_ns;
+    } else if (cause->remedy == REMEDY_AS_OTHERS) {
+        cause->gain_ns = cause->if_as_others_ns;
+        cause->gain_least_ns = cause->if_as_others_least_ns;
+    }
 }
 
 void verdict_settle_parting(struct parting *parting)
@@ -55,8 +61,8 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
     cause->sharing = thread_sharing_of(cause);
-    settle_gain(cause);
     cause->advice = advice_of(analysis, cause);
+    settle_gain(cause);
     arena_release(&scratch);
     return settled;
 }

@@ -348,8 +348,10 @@ static void an_equal_cost_is_never_slower(void **state)
     cause.n_others = 1;
     cause.kind_ns[KIND_SLOWER] = 1e9;
     cause.meanwhile = 0.9;
+    cause.if_balanced_ns = cause.if_as_others_ns = 1e8;
     assert_string_equal(told_cause(&arena, &cause),
                         "rank 1 runs it as often as rank 0, at the same cost each time; single steps vary");
+    assert_true(settled(NULL, &cause).remedy == REMEDY_NONE && settled(NULL, &cause).gain_ns == 0);
     assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "nothing to change here"));
     /* Nor is a core that is slower by a twentieth, as cores are. */
@@ -357,6 +359,7 @@ static void an_equal_cost_is_never_slower(void **state)
     assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
     ranks[0] = ran(1, 3000000, 12.5, 0.01);
     assert_string_equal(told_kind_words(&arena, &cause), "slower");
+    assert_true(settled(NULL, &cause).gain_ns == 1e8);
     /* Nor is one of which too little is known. */
     ranks[0] = ran(1, 3000000, 12.5, 0.4);
     assert_string_equal(
