@@ -135,9 +135,9 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
     way->is_team = false;
     uint32_t caller = way->node;
     way->node = enter_nest(tree, caller, frame, address, way->line);
-    for (uint32_t at = way->node; at != caller && at != TRACE_NONE; at = tree->nodes.at[at].parent) {
-        if (tree->nodes.at[at].frame != TRACE_NONE)
-            continue;
+    /* Its own nodes. One that is known has known ones around it, and a routine that recurs is one of these. */
+    for (uint32_t at = way->node; at != caller && at != TRACE_NONE && tree->nodes.at[at].frame == TRACE_NONE;
+         at = tree->nodes.at[at].parent) {
         tree->nodes.at[at].frame = tree->nodes.at[at].parent == caller ? way->call : number;
         sites_note_host(tree->sites, node_key(tree, at)->id, number);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which loop a sample belongs to, for stacks laid over a real routine whose loop calls MPI. */
+#include "analyze/steps/calltree.h"
 #include "analyze/steps/sites.h"
 #include "tests/unit/scene/trace_memory.h"
 #include <setjmp.h>
@@ -115,8 +116,44 @@ static void a_loop_that_waits_is_no_loop_between_waits(void **state)
     }
 }
 
+/* Code of no module has called the loop, which is entered anew from the routine that it calls. */
+static void a_loop_that_recurs_is_entered_once(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_memory(1);
+    struct code *code = code_open();
+    struct steps steps = {0};
+    struct sites sites;
+    struct survey survey = {0};
+    struct placing placing;
+    uint32_t module = trace_memory_module(trace, CALLS_MPI);
+    assert_int_equal(code_add_module(code, CALLS_MPI, NULL, 0), module);
+    struct shape shape = shape_read(code, module);
+    uint32_t library = trace_memory_module(trace, "/lib/libc.so.6");
+    assert_int_equal(code_add_module(code, "/lib/libc.so.6", NULL, 0), library);
+    uint32_t region = trace_memory_region(trace, "generated", false, WW_LOCAL, WW_COLL_NONE);
+    uint32_t root = add_frame(trace, TRACE_NONE, library, 4096, true);
+    uint32_t generated =
+        trace_memory_frame(trace, (struct trace_frame){.parent = root, .module = TRACE_NONE, .region = region});
+    uint32_t first = add_frame(trace, generated, module, shape.after_straight, true);
+    uint32_t within = add_frame(trace, first, module, shape.straight + 1, true);
+    uint32_t again = add_frame(trace, within, module, shape.after_straight, true);
+    *vec_push(&survey.entries) = (struct survey_entry){.frame = again, .region = TRACE_NONE, .n_samples = 1};
+    sites_begin(&sites, trace, code, &steps);
+    placing_begin(&placing, &sites, &survey);
+    assert_int_not_equal(placing.tree.of_frame.at[within].node, placing.tree.of_frame.at[first].node);
+    assert_int_equal(placing.tree.of_frame.at[again].node, placing.tree.of_frame.at[first].node);
+    placing_release(&placing);
+    survey_release(&survey);
+    sites_release(&sites);
+    steps_release(&steps);
+    code_close(code);
+    trace_close(trace);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loop_that_waits_is_no_loop_between_waits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loop_that_waits_is_no_loop_between_waits),
+                                       cmocka_unit_test(a_loop_that_recurs_is_entered_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
