@@ -378,8 +378,8 @@ struct gain gain_of(const struct gain_input *input)
     double most_ns = fmin(with_lacking * mean_ns, fmax(mean_ns, spare_ns(input)));
     gain.if_balanced_ns = fmin(most_ns, gain.if_gone_ns);
     gain.if_balanced_least_ns = fmin(mean_ns, gain.if_gone_ns);
-    gain.if_as_others_ns = fmin(with_lacking * as_others_ns, gain.if_gone_ns);
-    gain.if_as_others_least_ns = fmin(as_others_ns, gain.if_gone_ns);
+    gain.if_as_others_ns = fmin(as_others_ns, gain.if_gone_ns);
+    gain.if_as_others_least_ns = fmin(gain.if_as_others_ns, input->critical_ns - input->critical_off_ns);
     if (most_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;
     return gain;

@@ -71,7 +71,9 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  *
  * Late ranks that lack a CPU in it. The waiting for that is the machine's (cause_sums.h). It goes with the work where
  * the work that remains lacks a CPU as often as before, and stays where other work then lacks one instead. Both are
- * told, and no gain makes the run shorter than the computing of its ranks divided by the CPUs that they can use.
+ * told, and no gain makes the run shorter than the computing of its ranks divided by the CPUs that they can use. If
+ * late ranks become as the others, the lack is a part of the gain already: the least has only what the cause takes on
+ * the critical path with a CPU, or asleep.
  */
 
 struct gain {
