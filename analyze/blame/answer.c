@@ -35,16 +35,27 @@ static double own_time(const struct analysis *analysis)
     return efficiency->all_ns - efficiency->descheduled_ns - efficiency->ended_ns - analysis->machine.waiting_ns;
 }
 
+/* Of waits that the end of the run cut off, and that lasted longer than the others there. */
+static double endless_ns(const struct analysis *analysis)
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++) {
+        const struct open_wait *wait = &analysis->open_waits[i];
+        ns += wait->dur_ns > wait->longest_ns ? (double)wait->dur_ns : 0;
+    }
+    return ns;
+}
+
 static bool is_fine(const struct analysis *analysis, double program_ns)
 {
-    double all_ns = own_time(analysis);
+    double negligible_ns = analysis->answer.negligible_ns;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
-        if (analysis->causes[i].waiting_ns >= NEGLIGIBLE_SHARE * all_ns && !is_random(&analysis->causes[i]))
+        if (analysis->causes[i].waiting_ns >= negligible_ns && !is_random(&analysis->causes[i]))
             return false;
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
-        if (analysis->partitions[i].whole.waiting_ns >= NEGLIGIBLE_SHARE * all_ns)
+        if (analysis->partitions[i].whole.waiting_ns >= negligible_ns)
             return false;
-    return program_ns < (NOTABLY_LONGER - 1) * all_ns && !analysis->n_open_waits;
+    return program_ns < (NOTABLY_LONGER - 1) * own_time(analysis) && !(endless_ns(analysis) > 0);
 }
 
 /* The largest of what there is. */
@@ -81,19 +92,14 @@ static void answer_set_figures(const struct analysis *analysis, struct answer *a
 /* In a ring, or for longer in all than waits took that ended. */
 static bool is_hang(const struct analysis *analysis)
 {
-    double endless_ns = 0;
-    for (uint32_t i = 0; i < analysis->n_open_waits; i++) {
-        const struct open_wait *wait = &analysis->open_waits[i];
-        endless_ns += wait->dur_ns > wait->longest_ns ? (double)wait->dur_ns : 0;
-    }
-    return analysis->n_deadlock || endless_ns > analysis->waiting_ns;
+    return analysis->n_deadlock || endless_ns(analysis) > analysis->waiting_ns;
 }
 
 void answer_find(struct analysis *analysis)
 {
     struct answer *answer = &analysis->answer;
     double all_ns = analysis->efficiency.all_ns, program_ns = analysis->waiting_ns - analysis->machine.waiting_ns;
-    *answer = (struct answer){.kind = ANSWER_NO_WAIT};
+    *answer = (struct answer){.kind = ANSWER_NO_WAIT, .negligible_ns = NEGLIGIBLE_SHARE * own_time(analysis)};
     if (is_hang(analysis))
         answer->kind = ANSWER_HANG;
     else if (analysis->trace->n_ranks == 1)

@@ -381,9 +381,12 @@ static void add_row(struct report *report, const struct row *row)
     if (!row->is_partition)
         return;
     const struct partition *partition = &analysis->partitions[row->number];
-    for (uint32_t i = 0; i < partition->n_causes && (report->all || i < MEMBERS_SHOWN); i++)
-        *vec_push(&report->rows) =
-            (struct row){false, true, partition->causes[i], analysis->causes[partition->causes[i]].waiting_ns};
+    for (uint32_t i = 0; i < partition->n_causes && (report->all || i < MEMBERS_SHOWN); i++) {
+        double waiting_ns = analysis->causes[partition->causes[i]].waiting_ns;
+        if (!report->all && i && waiting_ns < analysis->answer.negligible_ns)
+            return;
+        *vec_push(&report->rows) = (struct row){false, true, partition->causes[i], waiting_ns};
+    }
 }
 
 static void choose_rows(struct report *report, const struct report_options *options)
@@ -392,9 +395,8 @@ static void choose_rows(struct report *report, const struct report_options *opti
     uint32_t n, n_shown;
     const struct row *rows = top_rows(report, &n);
     n_shown = !options->all && options->n_top && options->n_top < n ? options->n_top : n;
-    /* The machine's part makes none of them smaller. */
-    double least_ns = NEGLIGIBLE_SHARE * (analysis->waiting_ns - analysis->machine.waiting_ns);
-    while (!options->all && options->hide_small && n_shown > 1 && rows[n_shown - 1].waiting_ns < least_ns)
+    while (!options->all && options->hide_small && n_shown > 1 &&
+           rows[n_shown - 1].waiting_ns < analysis->answer.negligible_ns)
         n_shown--;
     for (uint32_t i = 0; i < n_shown; i++)
         add_row(report, &rows[i]);

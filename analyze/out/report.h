@@ -11,7 +11,7 @@ enum { SITES_LISTED = 20 };
 struct report_options {
     unsigned width;
     unsigned n_top;  /* causes (or sites) shown; 0 = all */
-    bool hide_small; /* in the overview: causes below 1 % of what all of them have, except the first */
+    bool hide_small; /* in the overview: negligible causes (answer.negligible_ns), except the first */
     bool all_steps;  /* also the steps that pruning left out */
     bool all;        /* everything, however long; otherwise the largest of each list, on about two screens */
     bool full_paths; /* of source files */

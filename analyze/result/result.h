@@ -329,6 +329,7 @@ struct answer {
     bool is_machine;        /* waiting for ranks that had no CPU is worth saying */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
     bool is_minor;          /* ... which is most of the waiting, and this a trifle beside it */
+    double negligible_ns;   /* waiting below it is next to nothing of the time that the machine leaves to the program */
 };
 
 /* Which causes a rank's time in a step belongs to; whoever wants to know where in time a cause acts asks for it. */
