@@ -35,6 +35,7 @@
 #include "analyze/trace/source.h"
 #include "analyze/verdict/verdict.h"
 #include "analyze/waits/calls.h"
+#include "analyze/waits/last_places.h"
 #include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
@@ -309,6 +310,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     stops_write(analysis, &passes->lanes);
     if (passes->reader.open_calls.n)
         open_waits_write(analysis, &passes->sites, &passes->reader);
+    last_places_write(analysis, &passes->sites, &passes->reader);
     names_steps(&passes->sites, analysis);
     space_find(analysis, &passes->executions, &passes->measures.bins);
     space_add_to_causes(analysis);

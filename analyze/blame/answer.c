@@ -35,13 +35,14 @@ static double own_time(const struct analysis *analysis)
     return efficiency->all_ns - efficiency->descheduled_ns - efficiency->ended_ns - analysis->machine.waiting_ns;
 }
 
-/* Of waits that the end of the run cut off, and that lasted longer than the others there. */
+/* Of waits that the end of the run cut off, and that lasted longer than the others there. A call of a run that breaks
+ * off takes a moment to die. */
 static double endless_ns(const struct analysis *analysis)
 {
     double ns = 0;
     for (uint32_t i = 0; i < analysis->n_open_waits; i++) {
         const struct open_wait *wait = &analysis->open_waits[i];
-        ns += wait->dur_ns > wait->longest_ns ? (double)wait->dur_ns : 0;
+        ns += wait->dur_ns > wait->longest_ns && wait->dur_ns >= SAME_MOMENT_NS ? (double)wait->dur_ns : 0;
     }
     return ns;
 }
@@ -95,7 +96,24 @@ static bool is_hang(const struct analysis *analysis)
     return analysis->n_deadlock || endless_ns(analysis) > analysis->waiting_ns;
 }
 
-void answer_find(struct analysis *analysis)
+/* By what the answer is about. */
+static double lost_ns(const struct analysis *analysis)
+{
+    const struct answer *answer = &analysis->answer;
+    if (answer_cause(analysis))
+        return answer->waiting_ns;
+    return answer->kind == ANSWER_TRANSFERS ? analysis->efficiency.transfer_ns : 0;
+}
+
+static bool is_end_the_news(const struct analysis *analysis)
+{
+    const struct efficiency *efficiency = &analysis->efficiency;
+    double n_locations = efficiency->wall_ns > 0 ? efficiency->all_ns / efficiency->wall_ns : 1;
+    return analysis->n_last_places && analysis->answer.kind != ANSWER_HANG &&
+           lost_ns(analysis) < SAME_MOMENT_NS * n_locations;
+}
+
+static void answer_choose(struct analysis *analysis)
 {
     struct answer *answer = &analysis->answer;
     double all_ns = analysis->efficiency.all_ns, program_ns = analysis->waiting_ns - analysis->machine.waiting_ns;
@@ -118,4 +136,11 @@ void answer_find(struct analysis *analysis)
         return;
     answer_set_cause(analysis, answer);
     answer_set_figures(analysis, answer);
+}
+
+void answer_find(struct analysis *analysis)
+{
+    answer_choose(analysis);
+    if (is_end_the_news(analysis))
+        analysis->answer.kind = ANSWER_BROKE_OFF;
 }

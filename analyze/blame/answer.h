@@ -6,6 +6,8 @@
  * those that come at random: all ranks take as long in them over the run, as far as their errors tell, and the blame
  * goes from rank to rank. People take times for the same within a twentieth, so such waiting may be a twentieth of that
  * time. More of it has a reason, if only the order in which the ranks do the same.
+ *
+ * A run that broke off before a rank lost more time than a run takes to die has its end to tell, and nothing else.
  */
 #pragma once
 #include "analyze/result/result.h"

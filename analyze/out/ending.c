@@ -46,7 +46,7 @@ const char *ending_name(const struct trace *trace, const struct trace_location *
     return trace->is_ours ? "killed" : "unknown";
 }
 
-static const char *ending_verb(const struct label_book *book, const struct trace_location *location)
+const char *ending_verb(const struct label_book *book, const struct trace_location *location)
 {
     switch (location->end_how) {
     case WW_END_EXIT:
@@ -347,12 +347,12 @@ static struct sentences ending_finish(struct ending *ending)
     return sentences;
 }
 
-enum { TURNS = 3 };
+enum { TURN_USUAL = 2, TURNS };
 
 /* Ranks that wait for others that hang are smaller news, and those smaller still that waited no longer than usual. */
 static int ending_turn(const struct ending *ending, const struct open_wait *wait)
 {
-    return is_usual(wait) ? 2 : is_told_as_chain(ending, wait) ? 1 : 0;
+    return is_usual(wait) ? TURN_USUAL : is_told_as_chain(ending, wait) ? 1 : 0;
 }
 
 struct sentences ending_hang(const struct label_book *book)
@@ -371,7 +371,9 @@ struct sentences ending_hang(const struct label_book *book)
         ending_say(&ending, arena_printf(book->arena, "%s.", text));
     bool *is_said = arena_array(book->arena, bool, n);
     ending_find_links(&ending);
-    for (int turn = 0; turn < TURNS; turn++)
+    /* Where ranks were when the run broke off is the answer then. */
+    int turns = analysis->answer.kind == ANSWER_BROKE_OFF ? TURN_USUAL : TURNS;
+    for (int turn = 0; turn < turns; turn++)
         for (uint32_t i = 0; i < n; i++)
             if (!is_said[i] && ending_turn(&ending, &analysis->open_waits[i]) == turn)
                 ending_say_open_wait(&ending, i, is_said);

@@ -16,6 +16,8 @@ struct sentences ending_hang(const struct label_book *book);
 struct sentences ending_rest(const struct label_book *book);
 /* False when this thread of a rank never reached MPI_Finalize; also true for NULL. */
 bool ending_is_orderly(const struct trace *trace, const struct trace_location *location);
+/* "called MPI_Abort(3)": what is behind the rank in a sentence; NULL where it ended in order. */
+const char *ending_verb(const struct label_book *book, const struct trace_location *location);
 /* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
 

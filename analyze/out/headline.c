@@ -5,6 +5,7 @@
 #include "analyze/out/ending.h"
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *late_ranks(struct arena *arena, const struct cause *cause)
 {
@@ -86,6 +87,72 @@ static const char *headline_hang(const struct label_book *book)
     return text;
 }
 
+/* "in MPI_Barrier at a.c:7", "outside MPI, in loop a.c:5-7" */
+static const char *place_text(const struct label_book *book, const struct last_place *place)
+{
+    if (place->call)
+        return place->file ? arena_printf(book->arena, "in %s at %s", place->call,
+                                          label_lines(book, place->file, place->line, place->line))
+                           : arena_printf(book->arena, "in %s", place->call);
+    return place->step == TRACE_NONE ? "outside MPI"
+                                     : arena_printf(book->arena, "outside MPI, %s", label_within(book, place->step));
+}
+
+/* Without the rank: "was in MPI_Barrier at a.c:7", "called MPI_Abort(3)". */
+static const char *rank_text(const struct label_book *book, const struct last_place *place)
+{
+    const struct trace_location *location = trace_main_thread(book->analysis->trace, place->rank);
+    const char *verb = ending_verb(book, location), *where = place_text(book, place);
+    if (location->end_how == WW_END_SIGNAL)
+        return arena_printf(book->arena, "%s %s", verb, where);
+    return location->end_how == WW_END_NONE ? where : verb;
+}
+
+/* Ranks that ended alike in one place are named together. */
+static const char *broke_off_places(const struct label_book *book)
+{
+    enum { PLACES_SAID = 4 };
+    const struct analysis *analysis = book->analysis;
+    struct arena *arena = book->arena;
+    uint32_t n = analysis->n_last_places, n_said = 0, n_left = n, *ranks = arena_array(arena, uint32_t, n + 1);
+    const char **texts = arena_array(arena, const char *, n + 1), *all = "";
+    for (uint32_t i = 0; i < n; i++)
+        texts[i] = rank_text(book, &analysis->last_places[i]);
+    for (uint32_t i = 0; i < n && n_said < PLACES_SAID; i++) {
+        uint32_t n_alike = 0;
+        const char *text = texts[i];
+        for (uint32_t k = i; text && k < n; k++)
+            if (texts[k] && !strcmp(texts[k], text)) {
+                ranks[n_alike++] = analysis->last_places[k].rank;
+                texts[k] = NULL;
+            }
+        if (!n_alike)
+            continue;
+        bool is_place = trace_main_thread(analysis->trace, ranks[0])->end_how == WW_END_NONE;
+        const char *was = !is_place ? "" : n_alike == 1 ? "was " : "were ";
+        all = arena_printf(arena, "%s%s%s %s%s", all, n_said++ ? ", " : "", amount_ranks(arena, ranks, n_alike), was,
+                           text);
+        n_left -= n_alike;
+    }
+    return n_left ? arena_printf(arena, "%s, and %u more elsewhere", all, n_left) : all;
+}
+
+/* "The run ended abruptly after 388 us: rank 0 was in MPI_Win_lock at a.c:20, rank 1 in MPI_Barrier at a.c:41." */
+static const char *headline_broke_off(const struct label_book *book)
+{
+    const struct analysis *analysis = book->analysis;
+    const struct trace *trace = analysis->trace;
+    uint64_t end_ns = trace->start_ns;
+    bool ends_abruptly = false;
+    for (uint32_t i = 0; i < analysis->n_last_places; i++) {
+        const struct trace_location *location = trace_main_thread(trace, analysis->last_places[i].rank);
+        end_ns = location->end_ns > end_ns ? location->end_ns : end_ns;
+        ends_abruptly |= location->end_how == WW_END_NONE || location->end_how == WW_END_SIGNAL;
+    }
+    return arena_printf(book->arena, "The run ended %safter %s: %s.", ends_abruptly ? "abruptly " : "",
+                        amount_duration((double)(end_ns - trace->start_ns)).text, broke_off_places(book));
+}
+
 const char *headline(const struct label_book *book)
 {
     switch (book->analysis->answer.kind) {
@@ -93,6 +160,8 @@ const char *headline(const struct label_book *book)
         return "One rank only was recorded: nobody to wait for.";
     case ANSWER_HANG:
         return headline_hang(book);
+    case ANSWER_BROKE_OFF:
+        return headline_broke_off(book);
     case ANSWER_NO_WAIT:
         return "No rank waits for another.";
     case ANSWER_TRANSFERS:

@@ -317,6 +317,7 @@ struct answer {
         ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
         ANSWER_PARTITION, /* ... or by more of the data */
         ANSWER_HANG,      /* ranks wait without end, in a ring or for longer than for all causes */
+        ANSWER_BROKE_OFF, /* the run ended otherwise than by MPI_Finalize, and lost nothing else that people notice */
     } kind;
     uint32_t number;        /* of the cause or the partition */
     double waiting_ns;      /* that these ranks make by it, with what they had no CPU in it where is_lacking */
@@ -612,6 +613,13 @@ struct analysis {
         double meanwhile_share; /* 0 = it was not outside, or that is not known */
     } * open_waits;
     uint32_t n_open_waits;
+    struct last_place { /* where a rank was at its last event, if it did not end in order; by rank */
+        uint32_t rank;
+        const char *call, *file; /* call: NULL = outside MPI; file: NULL = not known */
+        uint32_t line;
+        uint32_t step; /* outside MPI: what it did there for most of the time; TRACE_NONE = not known */
+    } * last_places;
+    uint32_t n_last_places;
     uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */
     uint32_t n_deadlock;
     uint64_t n_forced; /* calls that wait for what is not in the trace, or too far behind in it */

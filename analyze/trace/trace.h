@@ -278,6 +278,22 @@ static inline const struct trace_location *trace_main_thread(const struct trace 
     return found && found->rank == rank && found->thread == 0 ? found : NULL;
 }
 
+/* The process ended otherwise than by MPI_Finalize, within the events that are handed out: it was killed, crashed,
+ * aborted or left. */
+static inline bool trace_broke_off(const struct trace *trace, const struct trace_location *location)
+{
+    switch (location->end_how) {
+    case WW_END_NONE:
+        return trace->is_ours && !trace->is_going && location->end_ns <= trace->end_ns;
+    case WW_END_SIGNAL:
+    case WW_END_ABORT:
+    case WW_END_EXIT:
+        return location->end_ns <= trace->end_ns;
+    default: /* recording stopped before: how the process ended is not known */
+        return false;
+    }
+}
+
 /* Opens an archive by its anchor (.otf2). Returns NULL after error() has said why. */
 struct trace *trace_open(const char *anchor);
 /* Whether effects come after their causes takes a reading to find out, where clocks may disagree. This leaves it to the

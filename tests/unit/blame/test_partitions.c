@@ -303,6 +303,34 @@ static void waits_without_end_are_an_answer(void **state)
     assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
 }
 
+/* A run that broke off begins with its end, unless ranks lost more before than it takes to die. */
+static void the_end_of_a_run_is_an_answer(void **state)
+{
+    struct run *run = *state;
+    struct last_place place = {.rank = 1};
+    struct open_wait wait = {.rank = 0, .dur_ns = (uint64_t)(19 * MS)};
+    run->analysis.efficiency.wall_ns = run->analysis.efficiency.all_ns / N;
+    run->analysis.last_places = &place;
+    run->analysis.n_last_places = 1;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_BROKE_OFF); /* nobody waited */
+    add(run, (const double[N]){1, 1, 1, 26});                      /* 75 ms of waiting of 4 ranks */
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_BROKE_OFF);
+    run->analysis.open_waits = &wait; /* it dies inside a call */
+    run->analysis.n_open_waits = 1;
+    run->analysis.causes[0].waiting_ns = run->analysis.waiting_ns = 10 * MS;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_BROKE_OFF);
+    wait.dur_ns = (uint64_t)(21 * MS);
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_HANG);
+    wait.dur_ns = 0;
+    run->analysis.causes[0].waiting_ns = run->analysis.waiting_ns = 85 * MS;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+}
+
 /* On a busy machine the late rank is kept waiting for a CPU too: that is told with it, and what is the machine's else.
  */
 static void what_the_machine_did_to_the_late_rank_is_told_with_it(void **state)
@@ -372,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
         cmocka_unit_test_setup_teardown(waits_without_end_are_an_answer, run_make, run_free),
+        cmocka_unit_test_setup_teardown(the_end_of_a_run_is_an_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_the_machine_did_to_the_late_rank_is_told_with_it, run_make, run_free),
     };

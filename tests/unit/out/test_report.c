@@ -445,6 +445,39 @@ static void the_first_line_is_the_answer(void **state)
     expect_first(f, "One rank only was recorded: nobody to wait for.\n");
 }
 
+/* Who was where when the run broke off, in groups; what hung no longer than usual is part of that. */
+static void the_end_of_a_run_is_said_first(void **state)
+{
+    struct fixture *f = *state;
+    struct last_place places[2] = {{.rank = 0, .call = "MPI_Win_lock", .file = "/a/b.c", .line = 20},
+                                   {.rank = 1, .call = "MPI_Win_lock", .file = "/a/b.c", .line = 20}};
+    f->analysis.answer = (struct answer){.kind = ANSWER_BROKE_OFF};
+    f->analysis.last_places = places;
+    f->analysis.n_last_places = 2;
+    f->locations[0].end_how = f->locations[1].end_how = WW_END_NONE;
+    f->open_waits[0] = (struct open_wait){
+        .rank = 0, .for_rank = TRACE_NONE, .unlike_rank = TRACE_NONE, .call = "MPI_Win_lock", .file = "/a/b.c"};
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 1;
+    expect_first(f, "The run ended abruptly after 9.00 s: ranks 0,1 were in MPI_Win_lock at b.c:20.\n");
+    char *text = printed(f, &usual);
+    assert_null(strstr(text, "why ranks wait"));
+    assert_null(strstr(text, "no longer than in other waits"));
+    expect_in(text, "note: ranks 0,1 ended abruptly (killed, crashed, _exit or fatal MPI error)");
+    free(text);
+    places[1] = (struct last_place){.rank = 1, .step = TRACE_NONE};
+    expect_first(f, "The run ended abruptly after 9.00 s: rank 0 was in MPI_Win_lock at b.c:20, rank 1 was outside "
+                    "MPI.\n");
+    f->locations[0].end_how = WW_END_SIGNAL;
+    f->locations[0].end_detail = 15;
+    places[1].step = 0;
+    expect_first(f, "The run ended abruptly after 9.00 s: rank 0 ended by signal 15 (Terminated) in MPI_Win_lock at "
+                    "b.c:20, rank 1 was outside MPI, in loop jacobi.c:58-63 in relax().\n");
+    f->locations[0].end_how = f->locations[1].end_how = WW_END_EXIT;
+    f->locations[0].end_detail = f->locations[1].end_detail = 3;
+    expect_first(f, "The run ended after 9.00 s: ranks 0,1 ended with status 3 without calling MPI_Finalize.\n");
+}
+
 /* Its causes stand below it, without what it says of them already. */
 static void a_partition_is_a_level_above_its_causes(void **state)
 {
@@ -954,6 +987,7 @@ int main(void)
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(the_first_line_is_the_answer),
+        WITH_FIXTURE(the_end_of_a_run_is_said_first),
         WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),

@@ -613,6 +613,31 @@ static void barriers_of_two_communicators_are_told_apart(void **state)
     }
 }
 
+/* When the run breaks off, rank 0 is in a call that waits for nobody, rank 1 computes, and rank 2 is through. */
+static void where_ranks_were_at_the_end_is_known(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "work", 100);
+    scene_enter(scene, 0, WW_ID_Group_incl, 100);
+    for (uint32_t rank = 1; rank < 3; rank++) {
+        scene_enter(scene, rank, WW_ID_Comm_rank, 10);
+        scene_leave(scene, rank, WW_ID_Comm_rank, 12);
+        scene_work(scene, rank, "work", 500);
+    }
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        scene->trace->locations[rank].end_how = rank < 2 ? WW_END_NONE : WW_END_FINALIZE;
+        scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_NONE});
+    }
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_int_equal(analysis->n_last_places, 2);
+    assert_string_equal(analysis->last_places[0].call, "MPI_Group_incl");
+    assert_null(analysis->last_places[1].call);
+    assert_string_equal(analysis->steps[analysis->last_places[1].step].routine, "work");
+    assert_int_equal(analysis->answer.kind, ANSWER_BROKE_OFF);
+    scene_free(scene);
+}
+
 /* Both poll for each other when the job is ended: that is how it looks at any moment, unless it lasts. */
 static void polls_that_were_cut_off_are_no_deadlock(void **state)
 {
@@ -960,6 +985,7 @@ int main(void)
         cmocka_unit_test(a_killed_rank_is_waited_for),
         cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
         cmocka_unit_test(barriers_of_two_communicators_are_told_apart),
+        cmocka_unit_test(where_ranks_were_at_the_end_is_known),
         cmocka_unit_test(polls_that_were_cut_off_are_no_deadlock),
         cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
         cmocka_unit_test(who_has_written_is_not_waited_for),
