@@ -128,11 +128,14 @@ static void answer_choose(struct analysis *analysis)
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
     answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
-    if (answer->kind == ANSWER_HANG)
+    if (answer->kind == ANSWER_HANG) {
+        answer->has_causes = analysis->n_causes && analysis->waiting_ns >= NEGLIGIBLE_SHARE * all_ns;
         return;
-    answer->kind =
-        analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1 ? ANSWER_TRANSFERS : ANSWER_FINE;
-    if (!analysis->n_causes || is_fine(analysis, program_ns))
+    }
+    bool is_transfer = analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1;
+    answer->kind = is_transfer ? ANSWER_TRANSFERS : ANSWER_FINE;
+    answer->has_causes = analysis->n_causes && !is_fine(analysis, program_ns);
+    if (!answer->has_causes || (is_transfer && analysis->efficiency.transfer_ns > program_ns))
         return;
     answer_set_cause(analysis, answer);
     answer_set_figures(analysis, answer);
@@ -141,6 +144,8 @@ static void answer_choose(struct analysis *analysis)
 void answer_find(struct analysis *analysis)
 {
     answer_choose(analysis);
-    if (is_end_the_news(analysis))
+    if (is_end_the_news(analysis)) {
         analysis->answer.kind = ANSWER_BROKE_OFF;
+        analysis->answer.has_causes = false;
+    }
 }

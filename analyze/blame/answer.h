@@ -7,6 +7,9 @@
  * goes from rank to rank. People take times for the same within a twentieth, so such waiting may be a twentieth of that
  * time. More of it has a reason, if only the order in which the ranks do the same.
  *
+ * Transfers are what there is to say first where they take a twentieth of all time and longer than ranks wait for the
+ * program, whether ranks are late or not.
+ *
  * A run that broke off before a rank lost more time than a run takes to die has its end to tell, and nothing else.
  */
 #pragma once

@@ -61,9 +61,14 @@ static const char *headline_cause(const struct label_book *book)
 static const char *headline_transfers(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
-    return arena_printf(book->arena, "No rank is late: moving data takes %s of the time, most %s.",
-                        amount_share(analysis->answer.transfer_share).text,
-                        label_within(book, analysis->transfers.places[0].step));
+    const struct efficiency *efficiency = &analysis->efficiency;
+    const char *text = arena_printf(book->arena, "oving data takes %s of the time, most %s.",
+                                    amount_share(analysis->answer.transfer_share).text,
+                                    label_within(book, analysis->transfers.places[0].step));
+    if (!analysis->answer.has_causes)
+        return arena_printf(book->arena, "No rank is late: m%s", text);
+    return arena_printf(book->arena, "M%s Ranks wait for %s.", text,
+                        amount_share(efficiency->waiting_ns / efficiency->all_ns).text);
 }
 
 static const char *headline_fine(struct arena *arena, const struct analysis *analysis)

@@ -436,21 +436,13 @@ static void report_machine(struct report *report)
     page_style(&report->page, STYLE_PLAIN);
 }
 
-/* Where no rank is late rows are there on request. Beside waits without end those that ended may be next to nothing. */
-static bool has_rows(const struct analysis *analysis, bool all)
-{
-    bool hangs = analysis->answer.kind == ANSWER_HANG;
-    return analysis->n_causes && (all || answer_cause(analysis) ||
-                                  (hangs && analysis->waiting_ns >= NEGLIGIBLE_SHARE * analysis->efficiency.all_ns));
-}
-
 static void report_causes(struct report *report, const struct report_options *options)
 {
     const struct answer *answer = &report->analysis->answer;
     /* The advice on transfers sends the reader to the machine's row, however little it has. */
     bool has_much =
         answer->is_machine && (answer->kind == ANSWER_TRANSFERS || answer->machine_share >= NOTABLY_LONGER - 1);
-    if (!has_rows(report->analysis, options->all)) {
+    if (!report->analysis->n_causes || (!options->all && !answer->has_causes)) {
         if (has_much)
             report_machine(report);
         return;
@@ -540,8 +532,13 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     if (analysis->answer.kind == ANSWER_HANG) /* the first line has the first of them */
         hang = (struct sentences){hang.at + 1, hang.n - 1};
     report_sentences(&report, "", &hang);
+    /* What the first line is about comes first. */
+    bool are_transfers_first = analysis->answer.kind == ANSWER_TRANSFERS;
+    if (are_transfers_first)
+        report_transfers(&report);
     report_causes(&report, options);
-    report_transfers(&report);
+    if (!are_transfers_first)
+        report_transfers(&report);
     struct sentences rest = ending_rest(&report.book);
     report_sentences(&report, "note: ", &rest);
     vec_release(&report.rows);

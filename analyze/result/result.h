@@ -312,13 +312,14 @@ struct answer {
     enum answer_kind {
         ANSWER_ALONE,     /* one rank only */
         ANSWER_NO_WAIT,   /* no rank waits */
-        ANSWER_TRANSFERS, /* likewise, but moving data takes long */
+        ANSWER_TRANSFERS, /* moving data takes long, and longer than ranks wait for the program */
         ANSWER_FINE,      /* what the program makes ranks wait for is little, and at random */
         ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
         ANSWER_PARTITION, /* ... or by more of the data */
         ANSWER_HANG,      /* ranks wait without end, in a ring or for longer than for all causes */
         ANSWER_BROKE_OFF, /* the run ended otherwise than by MPI_Finalize, and lost nothing else that people notice */
     } kind;
+    bool has_causes;        /* causes are worth a look, also those that the answer is not about */
     uint32_t number;        /* of the cause or the partition */
     double waiting_ns;      /* that these ranks make by it, with what they had no CPU in it where is_lacking */
     double share;           /* of all waiting */

@@ -74,7 +74,7 @@ function adviceOf(text) {
 }
 
 function causeList(run) {
-  const {report} = run, n = ["cause", "partition", "hang"].includes(report.answer.kind) ? report.causes.length : 0;
+  const {report} = run, n = report.answer.has_causes ? report.causes.length : 0;
   let shown = Math.min(n, 5);
   while (shown > 1 && report.causes[shown - 1].share < 0.01) shown--;
   const list = el("ol.causes", {id: "causes", "aria-label": "Why ranks wait"});

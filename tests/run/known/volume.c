@@ -4,7 +4,7 @@
  * data.
  *
  * ranks: 2
- * expect: transfers="MPI_Alltoall volume.c"
+ * expect: transfers="MPI_Alltoall volume.c" answer=transfers first="oving data takes"
  */
 #include "known.h"
 #include <string.h>

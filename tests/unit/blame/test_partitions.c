@@ -303,6 +303,31 @@ static void waits_without_end_are_an_answer(void **state)
     assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
 }
 
+/* Moving data takes longer than ranks wait for the program, or not; and too little to be the first to be told. */
+static void what_is_larger_is_the_answer(void **state)
+{
+    struct run *run = *state;
+    static const struct {
+        double transfer_ms;
+        enum answer_kind kind;
+    } cases[] = {{310, ANSWER_TRANSFERS}, {290, ANSWER_CAUSE}};
+    add(run, (const double[N]){1, 1, 1, 101}); /* 300 ms of waiting, beside 2 s of the machine's */
+    run->analysis.transfers.n_places = 1;
+    run->analysis.waiting_ns += 2000 * MS;
+    run->analysis.machine.waiting_ns = 2000 * MS;
+    run->analysis.efficiency.all_ns = 4e9;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run->analysis.efficiency.transfer_ns = cases[i].transfer_ms * MS;
+        find(run);
+        assert_int_equal(run->analysis.answer.kind, cases[i].kind);
+        assert_true(run->analysis.answer.has_causes);
+    }
+    run->analysis.efficiency.all_ns = 310e9; /* a thousandth of it */
+    run->analysis.efficiency.transfer_ns = 310 * MS;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
+}
+
 /* A run that broke off begins with its end, unless ranks lost more before than it takes to die. */
 static void the_end_of_a_run_is_an_answer(void **state)
 {
@@ -400,6 +425,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
         cmocka_unit_test_setup_teardown(waits_without_end_are_an_answer, run_make, run_free),
+        cmocka_unit_test_setup_teardown(what_is_larger_is_the_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(the_end_of_a_run_is_an_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_the_machine_did_to_the_late_rank_is_told_with_it, run_make, run_free),

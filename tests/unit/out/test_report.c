@@ -151,29 +151,32 @@ static int fixture_make(void **state)
     fixture_steps(f);
     fixture_site(f);
     fixture_causes(f);
-    f->analysis = (struct analysis){
-        .trace = &f->trace,
-        .steps = f->steps,
-        .sites = &f->site,
-        .class_steps = fixture_class_steps,
-        .causes = f->causes,
-        .n_steps = 2,
-        .n_sites = 1,
-        .n_causes = 2,
-        .waiting_ns = 6.001e9 + 1.1,
-        .rank_waiting_ns = f->rank_waiting,
-        .n_mpi_calls = 204,
-        .answer = {.kind = ANSWER_CAUSE, .waiting_ns = 6e9 + 0.7, .share = 6e9 / 6.001e9, .negligible_ns = 1e8},
-        .efficiency = {.wall_ns = 9e9,
-                       .all_ns = 18e9,
-                       .compute_ns = 11.9e9,
-                       .waiting_ns = 6.001e9,
-                       .ended_ns = 0.09e9,
-                       .parallel = 0.66,
-                       .load_balance = 0.67,
-                       .serialisation = 0.99,
-                       .transfer = 0.998,
-                       .processor = 0.98}};
+    f->analysis = (struct analysis){.trace = &f->trace,
+                                    .steps = f->steps,
+                                    .sites = &f->site,
+                                    .class_steps = fixture_class_steps,
+                                    .causes = f->causes,
+                                    .n_steps = 2,
+                                    .n_sites = 1,
+                                    .n_causes = 2,
+                                    .waiting_ns = 6.001e9 + 1.1,
+                                    .rank_waiting_ns = f->rank_waiting,
+                                    .n_mpi_calls = 204,
+                                    .answer = {.kind = ANSWER_CAUSE,
+                                               .has_causes = true,
+                                               .waiting_ns = 6e9 + 0.7,
+                                               .share = 6e9 / 6.001e9,
+                                               .negligible_ns = 1e8},
+                                    .efficiency = {.wall_ns = 9e9,
+                                                   .all_ns = 18e9,
+                                                   .compute_ns = 11.9e9,
+                                                   .waiting_ns = 6.001e9,
+                                                   .ended_ns = 0.09e9,
+                                                   .parallel = 0.66,
+                                                   .load_balance = 0.67,
+                                                   .serialisation = 0.99,
+                                                   .transfer = 0.998,
+                                                   .processor = 0.98}};
     *state = f;
     return 0;
 }
@@ -426,6 +429,13 @@ static void the_first_line_is_the_answer(void **state)
     f->analysis.transfers.n_places = 1;
     f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
     expect_first(f, "No rank is late: moving data takes 40 % of the time, most transfer in MPI_Barrier.\n");
+    answer->has_causes = true;
+    f->analysis.transfers.have_most = true;
+    f->analysis.efficiency.transfer_ns = 7.2e9;
+    expect_first(f, "Moving data takes 40 % of the time, most transfer in MPI_Barrier. Ranks wait for 33 %.\n");
+    text = printed(f, &usual);
+    assert_true(strstr(text, "why ranks wait") > strstr(text, "transfers: "));
+    free(text);
     f->open_waits[0] = (struct open_wait){
         .rank = 0, .for_rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .longest_ns = 1};
     f->open_waits[1] = (struct open_wait){.rank = 1,
@@ -500,7 +510,8 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     f->causes[0].partition = f->causes[1].partition = 1;
     f->analysis.partitions = &partition;
     f->analysis.n_partitions = 1;
-    f->analysis.answer = (struct answer){.kind = ANSWER_PARTITION, .waiting_ns = 6.001e9, .share = 1};
+    f->analysis.answer =
+        (struct answer){.kind = ANSWER_PARTITION, .has_causes = true, .waiting_ns = 6.001e9, .share = 1};
     expect_first(f, "Rank 1 makes others wait, 2.0 x as long in 2 places: 6.00 s, 100 %.\n");
     char *text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "rank 1 takes 2.0 x as long in 2 places: it has more of the data");
