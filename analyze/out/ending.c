@@ -278,6 +278,12 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     if (is_usual(wait))
         ending_say(ending, arena_printf(arena, "%s %s in %s%s%s when the run ended, no longer than in other waits.",
                                         who, was, wait->call, where, whom));
+    else if (wait->probes && for_rank == TRACE_NONE)
+        ending_say(ending, arena_printf(arena,
+                                        "%s polled with %s%s for %s, to the end: no rank sent a message that %s "
+                                        "would find.",
+                                        who, wait->call, where, amount_duration((double)wait->dur_ns).text,
+                                        n == 1 ? "it" : "they"));
     else if (wait->polls)
         ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start%s.",
                                         who, wait->call, where, whom, when.text, instead));

@@ -28,13 +28,21 @@ static bool is_call_of(const struct analysis *analysis, uint32_t step, enum ww_c
     return false;
 }
 
+/* Ranks did lack CPUs, so that the report has a row for it, and of a host it is known why. */
+static bool ranks_lacked_cpus(const struct analysis *analysis)
+{
+    const struct efficiency *efficiency = &analysis->efficiency;
+    return machine_is_short(&analysis->machine) && analysis->machine.share >= NEGLIGIBLE_SHARE &&
+           efficiency->descheduled_ns >= NEGLIGIBLE_SHARE * efficiency->all_ns;
+}
+
 enum advice advice_of_transfer(const struct analysis *analysis, uint32_t step)
 {
     if (is_call_of(analysis, step, WW_LOCAL))
         return ADVICE_DATA_TYPES;
     if (is_call_of(analysis, step, WW_INIT) || is_call_of(analysis, step, WW_SPAWN))
         return ADVICE_START_UP;
-    if (machine_is_short(&analysis->machine))
+    if (ranks_lacked_cpus(analysis))
         return ADVICE_CPU_BEFORE;
     return is_call_of(analysis, step, WW_TEST) || is_call_of(analysis, step, WW_IPROBE) ? ADVICE_ASK_LESS
                                                                                         : ADVICE_FEWER_MESSAGES;

@@ -140,6 +140,17 @@ static void forget_absences(struct reader *reader, uint64_t now_ns)
     absences_forget(&reader->absences, oldest_ns);
 }
 
+/* Polls belong together as long as no time between two of them is longer than all before, unless it is a nap. */
+static void reading_look(struct reading *reading, const struct call *call)
+{
+    uint64_t looked_ns = reading->looks_until_ns - reading->looks_since_ns;
+    bool goes_on =
+        reading->polls_since_ns && (call->is_after_nap || call->enter_ns - reading->looks_until_ns <= looked_ns);
+    if (!goes_on)
+        reading->looks_since_ns = call->enter_ns;
+    reading->looks_until_ns = call->leave_ns;
+}
+
 static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
 {
     struct reading *reading = &reader->readings[at];
@@ -160,6 +171,8 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
                     (call->class == WW_WAIT && reading->polls_since_ns);
     call->is_polling =
         !call->needs.n && !reading->has_progress && call->class != WW_LOCAL && (reading->has_polls || may_poll);
+    if (call->is_polling)
+        reading_look(reading, call);
     if (call->is_polling && !reading->polls_since_ns)
         reading->polls_since_ns = call->enter_ns;
     else if (!call->is_polling && call->class != WW_LOCAL)
@@ -171,6 +184,14 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
         forget_absences(reader, leave_ns);
 }
 
+/* It has been away from its polls for longer than it looked. The end of a nap is not recorded, nor often its begin, so
+ * that nothing else tells naps from work. */
+static bool has_left_polls(const struct reading *reading, uint64_t end_ns)
+{
+    uint64_t away_ns = end_ns - reading->looks_until_ns;
+    return away_ns > SAME_MOMENT_NS && away_ns > reading->looks_until_ns - reading->looks_since_ns;
+}
+
 /* It was ended from outside while it polled: that is a call that never came back as well, though each poll did. Returns
  * whether it was. */
 static bool reading_break_off_polls(struct reader *reader, const struct event *end, const struct stretch_told *stretch)
@@ -180,13 +201,13 @@ static bool reading_break_off_polls(struct reader *reader, const struct event *e
         return false;
     enum ww_class class = reader->trace->regions[reading->region].class;
     bool was_ended = end->flags == WW_END_NONE || end->flags == WW_END_SIGNAL;
-    if ((class != WW_TEST && class != WW_IPROBE) || !was_ended || end->time_ns > stretch->begin_ns + SAME_MOMENT_NS)
+    if ((class != WW_TEST && class != WW_IPROBE) || !was_ended || has_left_polls(reading, end->time_ns))
         return false;
     *vec_push(&reader->open_calls) = (struct open_call){.rank = reading_rank(reader, end->loc),
                                                         .lane = end->loc,
                                                         .site = stretch->from,
                                                         .region = reading->region,
-                                                        .enter_ns = reading->polls_since_ns,
+                                                        .enter_ns = reading->looks_since_ns,
                                                         .end_ns = end->time_ns,
                                                         .class = class,
                                                         .comm = TRACE_NONE,

@@ -45,8 +45,9 @@ struct reading {
     bool is_passive_known;  /* passive */
     bool is_open_for_known; /* open_for: a record says so */
     VEC(struct completion) completions;
-    VEC(struct message *) sent;   /* held: blocking send, or sends completed here */
-    VEC(struct operation) worked; /* one-sided operations that this call begins, completes or concerns */
+    VEC(struct message *) sent;              /* held: blocking send, or sends completed here */
+    VEC(struct operation) worked;            /* one-sided operations that this call begins, completes or concerns */
+    uint64_t looks_since_ns, looks_until_ns; /* the last polls that belong together */
     struct passive_sync passive;
     struct open_for open_for;
     VEC(struct message *) buffered; /* held: lie in the program's buffer, as far as is known */

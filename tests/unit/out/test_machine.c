@@ -105,6 +105,29 @@ static void reasons_are_told(void **state)
     arena_release(&f.analysis.arena);
 }
 
+/* Hosts may be short of CPUs although no rank lacked one: then transfers have another reason. */
+static void transfers_lack_cpus_only_where_ranks_did(void **state)
+{
+    struct fixture f;
+    struct step step = {.routine = "MPI_Alltoall"};
+    (void)state;
+    fixture_make(&f);
+    for (int rank = 0; rank < RANKS; rank++)
+        f.processes[rank].machine.n_cpus = (f.processes[rank].cpus = CPUS(0, 2)).n;
+    f.analysis.steps = &step;
+    f.analysis.n_steps = 1;
+    f.analysis.efficiency.all_ns = 100 * S;
+    f.analysis.machine.share = 0.6;
+    hosts_write(&f.analysis);
+    machine_judge(&f.analysis.machine);
+    assert_int_equal(advice_of_transfer(&f.analysis, 0), ADVICE_FEWER_MESSAGES);
+    f.analysis.efficiency.descheduled_ns = 10 * S;
+    assert_int_equal(advice_of_transfer(&f.analysis, 0), ADVICE_CPU_BEFORE);
+    f.analysis.machine.share = 0;
+    assert_int_equal(advice_of_transfer(&f.analysis, 0), ADVICE_FEWER_MESSAGES);
+    arena_release(&f.analysis.arena);
+}
+
 static void a_stopped_process_lacks_no_cpu(void **state)
 {
     struct fixture f;
@@ -159,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reasons_are_told),
+        cmocka_unit_test(transfers_lack_cpus_only_where_ranks_did),
         cmocka_unit_test(a_stopped_process_lacks_no_cpu),
         cmocka_unit_test(what_is_not_known_is_asked_for),
         cmocka_unit_test(hosts_that_are_alike_share_a_sentence),

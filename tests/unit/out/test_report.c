@@ -455,6 +455,25 @@ static void the_first_line_is_the_answer(void **state)
     expect_first(f, "One rank only was recorded: nobody to wait for.\n");
 }
 
+static void a_message_that_nobody_sent_is_told(void **state)
+{
+    struct fixture *f = *state;
+    f->open_waits[0] = (struct open_wait){.rank = 0,
+                                          .for_rank = TRACE_NONE,
+                                          .unlike_rank = TRACE_NONE,
+                                          .call = "MPI_Improbe",
+                                          .file = "/a/b.c",
+                                          .line = 9,
+                                          .polls = true,
+                                          .probes = true,
+                                          .dur_ns = 8000000000};
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 1;
+    f->analysis.answer = (struct answer){.kind = ANSWER_HANG};
+    expect_first(f, "Rank 0 polled with MPI_Improbe at b.c:9 for 8.00 s, to the end: no rank sent a message that it "
+                    "would find.\n");
+}
+
 /* Who was where when the run broke off, in groups; what hung no longer than usual is part of that. */
 static void the_end_of_a_run_is_said_first(void **state)
 {
@@ -998,6 +1017,7 @@ int main(void)
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(the_first_line_is_the_answer),
+        WITH_FIXTURE(a_message_that_nobody_sent_is_told),
         WITH_FIXTURE(the_end_of_a_run_is_said_first),
         WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
         WITH_FIXTURE(who_fell_silent_first_is_said),

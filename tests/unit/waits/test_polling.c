@@ -287,9 +287,44 @@ static void who_goes_on_from_a_nap_does_not_wait_for_itself(void **state)
     scene_free(scene);
 }
 
+/* Rank 0 looks for a message for 8 s, with naps, and is killed in one; or it looks now and then while it works, and is
+ * killed at work; or it works at last for longer than it had looked. */
+static void looks_to_the_end_are_no_transfer(void **state)
+{
+    (void)state;
+    enum { NAPS, LOOKS_AT_WORK, LEAVES, CASES };
+    for (int i = 0; i < CASES; i++) {
+        struct scene *scene = scene_make(2);
+        uint64_t end_us = i == LEAVES ? 20000000 : 8300000;
+        scene_work(scene, 0, "quick", 10);
+        if (i == LOOKS_AT_WORK) {
+            for (uint64_t at_us = 0; at_us < 8000000; at_us += 500000) {
+                poll(scene, 0, WW_ID_Iprobe, 1, at_us + 20);
+                scene_work(scene, 0, "work", at_us + 500000);
+            }
+        } else
+            poll(scene, 0, WW_ID_Iprobe, 30, 8000000);
+        scene_work(scene, 0, i == NAPS ? "nap" : "work", end_us);
+        scene->trace->locations[0].end_how = WW_END_NONE;
+        scene->trace->locations[0].end_ns = end_us * 1000;
+        scene_event(scene, (struct event){.kind = EV_END, .loc = 0, .time_ns = end_us * 1000, .flags = WW_END_NONE});
+        scene_enter(scene, 1, WW_ID_Finalize, 100);
+        scene_event(scene, (struct event){.kind = EV_END, .loc = 1, .time_ns = end_us * 1000, .flags = WW_END_NONE});
+        const struct analysis *analysis = scene_analyse(scene);
+        assert_int_equal(analysis->n_open_waits, i == NAPS);
+        if (i == NAPS) {
+            assert_true(analysis->open_waits[0].probes && analysis->open_waits[0].dur_ns == (end_us - 10) * 1000);
+            assert_int_equal(analysis->answer.kind, ANSWER_HANG);
+            assert_true(analysis->efficiency.transfer_ns < 1000);
+        }
+        scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looks_to_the_end_are_no_transfer),
         cmocka_unit_test(polls_for_a_send_wait_for_its_receiver),
         cmocka_unit_test(the_rest_of_a_nap_is_the_own_doing),
         cmocka_unit_test(work_between_polls_ends_the_polling),
