@@ -565,8 +565,14 @@ static bool lacks_program(const struct loaded *loaded)
     return false;
 }
 
-bool load_is_degraded(const struct loaded *loaded)
+bool load_lacks_counts(const struct loaded *loaded)
 {
     bool has_gaps = lacks_records(loaded->trace);
+    return has_gaps || loaded->trace->lacks_counts;
+}
+
+bool load_is_degraded(const struct loaded *loaded)
+{
+    bool has_gaps = load_lacks_counts(loaded);
     return lacks_program(loaded) || has_gaps;
 }

@@ -63,6 +63,7 @@ const struct manual manual_export = {
     .about = "Writes a run for other tools. Several are summed up (lcov and gcov-json: of one build); csv has one "
              "below the other, and chrome and otf2 take one.",
     .rows = rows,
+    .after = "Exit status: 0; 1 when nothing was written; 2 when a run lacks something.",
 };
 
 static const char *const format_names[FORMAT_N] = {[FORMAT_LCOV] = "lcov",
@@ -140,6 +141,7 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
+/* Returns 0, STATUS_DEGRADED, or -1 after error(); so do the others that write. */
 static int write_counts(FILE *out, const struct options *options)
 {
     int n = options->n_runs > 1 ? options->n_runs : 1, n_read = 0, status = 0;
@@ -159,8 +161,11 @@ static int write_counts(FILE *out, const struct options *options)
                   runs[0].trace->path);
     if (status == 0)
         status = export_coverage(out, runs, (size_t)n, options->format == FORMAT_GCOV);
-    for (int i = 0; i < n_read; i++)
+    for (int i = 0; i < n_read; i++) {
+        if (status >= 0 && load_lacks_counts(&loaded[i]))
+            status = STATUS_DEGRADED;
         load_release(&loaded[i]);
+    }
     arena_release(&scratch);
     return status;
 }
@@ -199,8 +204,11 @@ static int write_analysis(FILE *out, const struct options *options)
     }
     if (status == 0)
         status = write_analyses(out, options, loaded, runs, (size_t)n);
-    for (int i = 0; i < n_read; i++)
+    for (int i = 0; i < n_read; i++) {
+        if (status >= 0 && load_is_degraded(&loaded[i]))
+            status = STATUS_DEGRADED;
         load_release(&loaded[i]);
+    }
     arena_release(&scratch);
     return status;
 }
@@ -224,7 +232,7 @@ int cmd_export(int argc, char **argv)
     int status = options.format == FORMAT_OTF2  ? write_name(output.file, &options)
                  : reads_counts(options.format) ? write_counts(output.file, &options)
                                                 : write_analysis(output.file, &options);
-    if (output_end(&output, status == 0))
+    if (output_end(&output, status >= 0))
         status = -1;
-    return status ? 1 : 0;
+    return status < 0 ? 1 : status;
 }

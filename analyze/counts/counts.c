@@ -55,6 +55,7 @@ int counts_open(const char *path, struct counts **opened)
     struct counts *counts = calloc(1, sizeof *counts);
     if (!counts)
         err_out_of_memory(sizeof *counts);
+    elf_errno(); /* from here on, it is about this file */
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     struct bytes points = {0}, strings = {0}, offsets = {0};
     if (elf && elf_kind(elf) == ELF_K_ELF) {
@@ -62,8 +63,13 @@ int counts_open(const char *path, struct counts **opened)
         strings = section(counts, elf, POINTS_STRINGS);
         offsets = section(counts, elf, POINTS_OFFSETS);
     }
+    int why = elf_errno();
     elf_end(elf);
     close(fd);
+    if (why) {
+        counts_close(counts);
+        return error("cannot read the counters of %s: %s", path, elf_errmsg(why));
+    }
     if (points.n)
         table_read(counts, points.at, points.n, (const char *)strings.at, strings.n,
                    (struct points_offsets){offsets.at, offsets.address, offsets.n});

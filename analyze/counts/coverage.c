@@ -42,6 +42,7 @@ static void open_modules(struct coverage *coverage)
             warn("%s has counters of another version of whywait, or none that can be read: its counts are left out; "
                  "build it again with `whywait cc`",
                  module->path);
+        trace->lacks_counts |= !coverage->counts[m];
         if (coverage->counts[m])
             counts_keep_only(coverage->counts[m], coverage->trace->only);
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void executions_begin(struct executions *executions, const struct trace *trace, struct code *code)
+void executions_begin(struct executions *executions, struct trace *trace, struct code *code)
 {
     *executions = (struct executions){.trace = trace, .code = code};
     size_t cap = 0, opened_cap = 0, points_cap = 0;
@@ -53,7 +53,7 @@ struct counts *executions_module(struct executions *executions, uint32_t module)
         enum code_state state = code_module_state(executions->code, module);
         if (state == CODE_FULL || state == CODE_SYMBOLS)
             if (counts_open(code_module_file(executions->code, module), &executions->modules[module]))
-                executions->modules[module] = NULL;
+                executions->trace->lacks_counts = true;
         if (executions->modules[module])
             counts_keep_only(executions->modules[module], executions->trace->only);
     }

@@ -58,7 +58,7 @@ void block_places_release(struct block_places *places);
 #define COUNT_FRAME 0x80000000u
 
 struct executions {
-    const struct trace *trace;
+    struct trace *trace;
     struct code *code;
     struct counts **modules; /* by module; NULL = not opened, or no counts there */
     bool *is_opened, *has_points;
@@ -70,7 +70,7 @@ struct executions {
     VEC(struct counts_frame) frames;
 };
 
-void executions_begin(struct executions *executions, const struct trace *trace, struct code *code);
+void executions_begin(struct executions *executions, struct trace *trace, struct code *code);
 void executions_release(struct executions *executions);
 /* The place is not counted at all: threads run it that take no counts. */
 void executions_leave_out(struct executions *executions, uint32_t place);

@@ -225,6 +225,7 @@ struct trace {
     uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
     size_t kept_bytes;    /* so much of what they have read stays for the next reading */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
+    bool lacks_counts;    /* of a module they cannot be read, which was said */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns;        /* first and last event of the run */
     uint64_t n_records;               /* as its definitions tell; 0 = unknown */
