@@ -92,6 +92,7 @@ int cmd_annotate(int argc, char **argv)
     bool is_degraded = status == 0 && load_is_degraded(&loaded);
     if (status == 0) {
         struct source_files files = source_print(stdout, loaded.analysis, &options.source);
+        is_degraded |= files.n_cut > 0;
         if (!files.n_shown && files.n_unreadable)
             status = error("none of the sources can be read; --source DIR says where to look for them");
         else if (!files.n_shown)

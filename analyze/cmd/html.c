@@ -106,7 +106,7 @@ static int add_run(struct writing *writing, const char *path, uint32_t side)
         *vec_push(&writing->runs) = runs_make(&writing->arena, &loaded, path);
         *vec_push(&writing->side_of) = side;
     }
-    if (!status && load_is_degraded(&loaded))
+    if (!status && (load_is_degraded(&loaded) || writing->html.are_sources_cut))
         status = STATUS_DEGRADED;
     load_release(&loaded);
     return status;
@@ -141,7 +141,10 @@ static void print_made(const char *name, long n_bytes, const struct intern *held
     const char *files = "";
     for (uint32_t i = 0; i < held->n; i++)
         files = arena_printf(&scratch, "%s%s %s", files, i ? "," : "", (const char *)intern_get(held, i));
-    page_line(&page, "%s (%s): open it in a browser", name, amount_bytes((double)n_bytes).text);
+    if (n_bytes >= 0)
+        page_line(&page, "%s (%s): open it in a browser", name, amount_bytes((double)n_bytes).text);
+    else
+        page_line(&page, "%s: open it in a browser", name);
     if (held->n)
         page_paragraph(&page, 2, 4, arena_printf(&scratch, "has text of%s (--no-sources leaves it out)", files));
     arena_release(&scratch);

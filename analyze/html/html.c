@@ -91,8 +91,9 @@ int html_run(struct html *html, const struct analysis *analysis, const struct ti
     put_json(html, name, head);
     snprintf(name, sizeof name, "sources-%u", html->n_runs);
     html->n_runs++;
-    json_t *files =
-        sources->are_left_out ? json_array() : sources_read(analysis, sources->directory, sources->coverage);
+    json_t *files = sources->are_left_out
+                        ? json_array()
+                        : sources_read(analysis, sources->directory, sources->coverage, &html->are_sources_cut);
     note_held(html, files);
     return put_json(html, name, json_pack("{s:o, s:o}", "files", files, "bare", sources_bare(analysis)));
 }

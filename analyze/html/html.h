@@ -18,7 +18,8 @@ struct html {
     FILE *out;
     unsigned n_runs;
     int status;
-    struct intern held; /* the sources whose text is in it */
+    struct intern held;   /* the sources whose text is in it */
+    bool are_sources_cut; /* after warn() */
 };
 
 /* Each returns 0, or -1 after error() when the page cannot be written; so do all that follow then. */

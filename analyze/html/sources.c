@@ -27,6 +27,7 @@ struct sources {
     const char *directory;
     VEC(struct source) files;
     size_t n_bytes;
+    bool are_cut;
 };
 
 static void mark(struct sources *sources, const char *file, uint32_t first, uint32_t last, double ns)
@@ -92,7 +93,6 @@ static bool is_short(FILE *file)
     int lines = 0;
     for (int c; lines <= WHOLE && (c = getc_unlocked(file)) != EOF;)
         lines += c == '\n';
-    rewind(file);
     return lines <= WHOLE;
 }
 
@@ -138,10 +138,14 @@ static json_t *read_source(struct sources *sources, const struct source *source,
         json_object_update_new(object, json_pack("{s:s, s:[]}", "reason", original.reason, "pieces"));
         return object;
     }
-    bool is_whole = is_short(original.file);
+    bool is_whole = is_short(original.file), is_read = !ferror(original.file) && !fseek(original.file, 0, SEEK_SET);
     json_object_update_new(
         object, json_pack("{s:o, s:o, s:o}", "facts", facts_of(source, sources->analysis->trace->n_ranks, is_whole),
                           "loops", loops_of(source), "pieces", read_pieces(sources, source, original.file, is_whole)));
+    if (!is_read || ferror(original.file)) {
+        warn("cannot read all of %s: the page has a part of it", source->file);
+        sources->are_cut = true;
+    }
     fclose(original.file);
     return object;
 }
@@ -156,7 +160,7 @@ static void gather_facts(struct sources *sources, size_t n, struct coverage *cov
         sources->files.at[i].facts = facts[i];
 }
 
-json_t *sources_read(const struct analysis *analysis, const char *directory, struct coverage *coverage)
+json_t *sources_read(const struct analysis *analysis, const char *directory, struct coverage *coverage, bool *are_cut)
 {
     struct sources sources = {.analysis = analysis, .directory = directory};
     json_t *files = json_array();
@@ -182,6 +186,7 @@ json_t *sources_read(const struct analysis *analysis, const char *directory, str
         vec_release(&source->spans);
     }
     vec_release(&sources.files);
+    *are_cut |= sources.are_cut;
     return files;
 }
 

@@ -39,6 +39,7 @@ struct source {
     struct arena arena;
     uint64_t built_ns;
     VEC(struct marked_file) files;
+    uint32_t n_cut;
 };
 
 static bool source_wants(const struct source *source, const char *path)
@@ -313,6 +314,10 @@ static uint32_t source_file(struct source *source, const struct marked_file *mar
         source_line(source, marked, &sums, number, text);
         last_shown = number;
     }
+    if (ferror(original.file)) {
+        warn("cannot read all of %s", marked->path);
+        source->n_cut++;
+    }
     free(text);
     fclose(original.file);
     *is_shown = last_shown || !is_asked;
@@ -345,5 +350,6 @@ struct source_files source_print(FILE *out, const struct analysis *analysis, con
     }
     vec_release(&source.files);
     arena_release(&source.arena);
+    files.n_cut = source.n_cut;
     return files;
 }

@@ -20,7 +20,7 @@ struct source_options {
  * With lines to show, the files that only_file names, whatever happens there. A file that cannot be read is named with
  * the reason. */
 struct source_files {
-    uint32_t n_shown, n_unreadable;
-    uint32_t n_lines; /* of the longest that could be read */
+    uint32_t n_shown, n_unreadable, n_cut; /* n_cut: not read to the end, after warn() */
+    uint32_t n_lines;                      /* of the longest that could be read */
 };
 struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options);
