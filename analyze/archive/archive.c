@@ -242,7 +242,8 @@ static bool files_are_whole(const char *anchor, bool with_definitions)
     char *folder = anchor_beside(anchor, "");
     DIR *entries = folder ? opendir(folder) : NULL;
     bool are_whole = entries != NULL;
-    for (struct dirent *entry; are_whole && (entry = readdir(entries));) {
+    int why = 0;
+    for (struct dirent *entry; are_whole && (entry = dir_next(entries, &why));) {
         const char *suffix = strrchr(entry->d_name, '.');
         bool is_meant = suffix && (!strcmp(suffix, ".evt") || (with_definitions && !strcmp(suffix, ".def")));
         are_whole = !is_meant || ends_with_marks(dirfd(entries), entry->d_name);
@@ -250,7 +251,7 @@ static bool files_are_whole(const char *anchor, bool with_definitions)
     if (entries)
         closedir(entries);
     free(folder);
-    return are_whole;
+    return are_whole && !why;
 }
 
 bool anchor_events_are_whole(const char *anchor, bool is_compressed)

@@ -34,33 +34,65 @@ char *keep_source_path(const char *run_dir, const char *file)
     return path;
 }
 
-/* Under its name only when it is whole, and with its date. Returns what it took. */
-static off_t copy_file(const char *path, const char *kept, off_t most)
+static bool send_all(int to, int from, off_t left)
+{
+    while (left > 0) {
+        ssize_t done = sendfile(to, from, NULL, (size_t)left);
+        if (done == 0)
+            errno = ENODATA; /* it has become shorter */
+        if (done == 0 || (done < 0 && errno != EINTR))
+            return false;
+        left -= done > 0 ? done : 0;
+    }
+    return true;
+}
+
+/* Under its name only when it is whole, and with its date. False with errno. */
+static bool copy_open(int from, const struct stat *status, const char *kept)
 {
     char *unfinished = path_format("%s.tmp", kept);
-    struct stat status;
-    int to = -1, from = plain_open(path, 0);
-    bool is_whole = from >= 0 && fstat(from, &status) == 0 && status.st_size <= most;
-    if (is_whole) {
-        unlink(unfinished);
-        to = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        is_whole = to >= 0;
-        for (off_t left = status.st_size; is_whole && left > 0;) {
-            ssize_t done = sendfile(to, from, NULL, (size_t)left);
-            is_whole = done > 0;
-            left -= done;
-        }
-    }
+    unlink(unfinished);
+    int to = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool is_whole = to >= 0 && send_all(to, from, status->st_size);
     if (is_whole)
-        futimens(to, (const struct timespec[]){status.st_atim, status.st_mtim});
-    if (to >= 0)
-        is_whole = close(to) == 0 && is_whole && rename(unfinished, kept) == 0;
+        futimens(to, (const struct timespec[]){status->st_atim, status->st_mtim});
+    int why = errno;
+    if (to >= 0 && close(to) && is_whole) {
+        why = errno;
+        is_whole = false;
+    }
+    if (is_whole && rename(unfinished, kept)) {
+        why = errno;
+        is_whole = false;
+    }
     if (to >= 0 && !is_whole)
         unlink(unfinished);
+    free(unfinished);
+    errno = why;
+    return is_whole;
+}
+
+/* Returns the bytes that it took; 0 also of what is not there, not for this user or too large; -1 with errno. */
+static off_t copy_file(const char *path, const char *kept, off_t most)
+{
+    struct stat status = {0};
+    int from = plain_open(path, 0);
+    bool is_there = from >= 0 || errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO;
+    bool is_known = from >= 0 && fstat(from, &status) == 0;
+    bool is_wanted = is_there && (!is_known || status.st_size <= most);
+    bool is_kept = is_known && is_wanted && copy_open(from, &status, kept);
+    int why = errno;
     if (from >= 0)
         close(from);
-    free(unfinished);
-    return is_whole ? status.st_size : 0;
+    errno = why;
+    return is_kept ? status.st_size : is_wanted ? -1 : 0;
+}
+
+static off_t taken(const char *path, off_t copied)
+{
+    if (copied < 0)
+        warn("cannot keep %s with the run: %s", path, strerror(errno));
+    return copied < 0 ? 0 : copied;
 }
 
 struct keeping keep_begin(const struct folder *run)
@@ -79,9 +111,11 @@ bool keep_build(struct keeping *keeping, const char *path, const uint8_t *build_
     char *kept = path_format("%s/%s", keeping->code.path, name);
     arena_release(&arena);
     off_t copied = copy_file(path, kept, left < SMALL_CODE_BYTES ? left : SMALL_CODE_BYTES);
-    if (!copied && linkat(AT_FDCWD, path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
-        copied = copy_file(path, kept, left);
-    keeping->code_left -= copied;
+    if (copied <= 0) {
+        bool is_linked = linkat(AT_FDCWD, path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
+        copied = is_linked ? 0 : copy_file(path, kept, left);
+    }
+    keeping->code_left -= taken(path, copied);
     free(kept);
     return true;
 }
@@ -93,7 +127,8 @@ void keep_source(struct keeping *keeping, const char *file)
         return;
     char *kept = kept_path(keeping->sources.path, file);
     if (!path_exists(kept))
-        keeping->sources_left -= copy_file(file, kept, left < LARGEST_SOURCE_BYTES ? left : LARGEST_SOURCE_BYTES);
+        keeping->sources_left -=
+            taken(file, copy_file(file, kept, left < LARGEST_SOURCE_BYTES ? left : LARGEST_SOURCE_BYTES));
     free(kept);
 }
 

@@ -100,9 +100,10 @@ int run_names(const char *directory, char ***names, size_t *n)
 {
     DIR *entries = opendir(directory);
     size_t cap = 0;
+    int why = 0;
     if (!entries)
         return error("cannot read %s: %s", directory, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    for (struct dirent *entry; (entry = dir_next(entries, &why));) {
         char *path = path_join(directory, entry->d_name);
         if (run_is_run(path)) {
             vec_grow((void **)names, &cap, *n + 1, sizeof **names);
@@ -111,7 +112,9 @@ int run_names(const char *directory, char ***names, size_t *n)
         free(path);
     }
     closedir(entries);
-    return 0;
+    while (why && *n)
+        free((*names)[--*n]);
+    return why ? error("cannot read all of %s: %s", directory, strerror(why)) : 0;
 }
 
 static char *newest_run(void)
@@ -119,8 +122,10 @@ static char *newest_run(void)
     char **names = NULL, *newest = NULL;
     size_t n = 0;
     int64_t newest_ns = INT64_MIN;
-    if (run_names(".", &names, &n))
+    if (run_names(".", &names, &n)) {
+        vec_free(names);
         return NULL;
+    }
     for (size_t i = 0; i < n; i++) {
         /* When it was made; its last change where the file system does not keep that. */
         struct statx status;
@@ -155,7 +160,8 @@ static char *only_anchor(const char *directory)
     }
     char *anchor = NULL;
     unsigned n = 0;
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    int why = 0;
+    for (struct dirent *entry; (entry = dir_next(entries, &why));) {
         if (!ends_with(entry->d_name, ".otf2"))
             continue;
         free(anchor);
@@ -163,10 +169,12 @@ static char *only_anchor(const char *directory)
         n++;
     }
     closedir(entries);
-    if (n == 1)
+    if (n == 1 && !why)
         return anchor;
     free(anchor);
-    if (n)
+    if (why)
+        error("cannot read all of %s: %s", directory, strerror(why));
+    else if (n)
         error("%s holds %u archives: name one of its .otf2 files", directory, n);
     else
         error("%s is no run: it holds neither a spool nor an archive (.otf2)", directory);
@@ -178,13 +186,12 @@ static int only_run(const char *directory, char **run, size_t *n)
 {
     char **names = NULL;
     *n = 0;
-    if (run_names(directory, &names, n))
-        return -1;
+    int result = run_names(directory, &names, n);
     *run = *n == 1 ? path_join(directory, names[0]) : NULL;
     for (size_t i = 0; i < *n; i++)
         free(names[i]);
     vec_free(names);
-    return 0;
+    return result;
 }
 
 /* A join that was killed when its archive was there has left files that nobody needs. True: the archive is there. */

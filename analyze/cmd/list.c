@@ -73,8 +73,10 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
 {
     char **names = NULL;
     size_t n = 0;
-    if (run_names(directory, &names, &n))
+    if (run_names(directory, &names, &n)) {
+        vec_free(names);
         return -1;
+    }
     for (size_t i = 0; i < n; i++) {
         char *path = path_format("%s/%s", directory, names[i]);
         struct row row = {.name = arena_strdup(&list->arena, names[i]), .program = "", .waiting = -1};

@@ -42,11 +42,13 @@ int durable_folder(const char *folder)
     return result;
 }
 
+enum { FAILED_AND_SAID = 1 }; /* where nftw itself fails, it gives -1 and the reason */
+
 /* Folders come behind what stands in them. */
 static int sync_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {
     (void)status, (void)walk;
-    return kind == FTW_F || kind == FTW_DP ? sync_path(path) : 0;
+    return (kind == FTW_F || kind == FTW_DP) && sync_path(path) ? FAILED_AND_SAID : 0;
 }
 
 /* All are on their way before the first is waited for: then one commit of the file system's journal serves them all. */
@@ -65,7 +67,9 @@ int durable_tree(const char *folder)
 {
     char *inside = path_format("%s/.", folder); /* which may be a link to it */
     nftw(inside, start_entry, 16, FTW_PHYS);
-    int result = nftw(inside, sync_entry, 16, FTW_DEPTH | FTW_PHYS) ? -1 : 0;
+    int result = nftw(inside, sync_entry, 16, FTW_DEPTH | FTW_PHYS);
+    if (result < 0)
+        error("cannot bring %s to the disk: %s", folder, strerror(errno));
     free(inside);
-    return result;
+    return result ? -1 : 0;
 }

@@ -4,25 +4,42 @@
 #include "analyze/files/paths.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new file beside it, with the rights that it has or would have; NULL where none can or should take its place. */
+/* "FOLDER/NAME.XXXXXX", with as much of the name as there is room for. */
+static char *name_beside(const char *name)
+{
+    static const char ending[] = ".XXXXXX";
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    ptrdiff_t folder = base - name, most = NAME_MAX, left = PATH_MAX - 1 - folder, length = (ptrdiff_t)strlen(base);
+    most = (left < most ? left : most) - (ptrdiff_t)(sizeof ending - 1);
+    length = length < most ? length : most < 0 ? 0 : most;
+    return path_format("%.*s%s", (int)(folder + length), name, ending);
+}
+
+/* A new file beside it, with the rights that it has or would have. NULL with errno; 0 where none should take its
+ * place. */
 static FILE *open_beside(struct output *output, unsigned flags)
 {
     struct stat before;
     mode_t mask = umask(0), rights = flags & OUTPUT_PRIVATE ? 0600 : 0666 & ~mask;
     umask(mask);
     bool is_there = lstat(output->name, &before) == 0;
+    errno = 0;
     if (is_there && (!S_ISREG(before.st_mode) || before.st_uid != geteuid() || before.st_nlink > 1))
         return NULL;
-    output->temporary = path_format("%s.XXXXXX", output->name);
-    int fd = mkstemp(output->temporary);
+    output->temporary = name_beside(output->name);
+    int fd = mkostemp(output->temporary, O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (file && fchmod(fd, is_there ? before.st_mode & 07777 : rights) == 0)
         return file;
+    int why = errno;
     if (fd >= 0)
         unlink(output->temporary);
     if (file)
@@ -31,7 +48,15 @@ static FILE *open_beside(struct output *output, unsigned flags)
         close(fd);
     free(output->temporary);
     output->temporary = NULL;
+    errno = why;
     return NULL;
+}
+
+/* A folder may forbid a new file and yet hold one that may be written; all else would lose that one on a disk that is
+ * full. */
+static bool may_write_in_place(void)
+{
+    return !errno || errno == EACCES || errno == EPERM || errno == EROFS;
 }
 
 int output_begin(struct output *output, const char *name, unsigned flags)
@@ -41,24 +66,34 @@ int output_begin(struct output *output, const char *name, unsigned flags)
     output->file = is_standard ? stdout : open_beside(output, flags);
     if (!output->file && (flags & OUTPUT_CHOSEN) && path_exists(name))
         return error("%s is there already and no plain file of yours: remove it, or name a file with -o", name);
-    if (!output->file && !(output->file = fopen(name, "w")))
+    if (!output->file && may_write_in_place())
+        output->file = fopen(name, "we");
+    if (!output->file)
         return error("cannot write %s: %s", name, strerror(errno));
     return 0;
+}
+
+/* The reason of the first failure. One that was met while the file was written is known no more. */
+static const char *first_reason(const char *before, bool has_failed)
+{
+    return before || !has_failed ? before : strerror(errno);
 }
 
 int output_end(struct output *output, bool is_whole)
 {
     if (!output->file)
         return -1;
-    bool failed = fflush(output->file) || ferror(output->file);
-    if (output->temporary && is_whole && !failed) /* it may replace the only copy of an older one */
-        failed = durable_bytes(fileno(output->file)) != 0;
+    const char *why = first_reason(NULL, fflush(output->file) != 0);
+    if (!why && ferror(output->file))
+        why = "is the disk full?";
+    if (output->temporary && is_whole && !why) /* it may replace the only copy of an older one */
+        why = first_reason(why, durable_bytes(fileno(output->file)) != 0);
     if (output->file != stdout)
-        failed |= fclose(output->file) != 0;
-    if (output->temporary && is_whole && !failed)
-        failed = rename(output->temporary, output->name) != 0;
-    int result = failed && is_whole ? error("cannot write %s: %s", output->name, strerror(errno ? errno : EIO)) : 0;
-    if (output->temporary && (failed || !is_whole))
+        why = first_reason(why, fclose(output->file) != 0);
+    if (output->temporary && is_whole && !why)
+        why = first_reason(why, rename(output->temporary, output->name) != 0);
+    int result = why && is_whole ? error("cannot write %s: %s", output->name, why) : 0;
+    if (output->temporary && (why || !is_whole))
         unlink(output->temporary);
     free(output->temporary);
     *output = (struct output){0};

@@ -60,14 +60,17 @@ struct emptied {
     char name[NAME_MAX + 1];
 };
 
-/* True when it is a folder, which is to be emptied first. */
-static bool begin_emptying(struct emptied *folder, int around, const char *name)
+/* True when it is a folder, which is to be emptied first. All else is removed, or *why says what prevents it. */
+static bool begin_emptying(struct emptied *folder, int around, const char *name, int *why)
 {
     int fd = openat(around, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     folder->entries = fd >= 0 ? fdopendir(fd) : NULL;
+    int closed = errno;
     if (!folder->entries && fd >= 0)
         close(fd);
     snprintf(folder->name, sizeof folder->name, "%s", name);
+    if (!folder->entries && unlinkat(around, name, 0) && errno != ENOENT)
+        *why = errno == EISDIR ? closed : errno;
     return folder->entries != NULL;
 }
 
@@ -77,19 +80,15 @@ static int remove_in(int around, const char *name)
     VEC(struct emptied) open = {0};
     struct emptied folder;
     int why = 0;
-    if (begin_emptying(&folder, around, name))
+    if (begin_emptying(&folder, around, name, &why))
         *vec_push(&open) = folder;
-    else if (unlinkat(around, name, 0) && errno != ENOENT)
-        why = errno;
     while (open.n) {
         struct emptied *last = &open.at[open.n - 1];
         int fd = dirfd(last->entries);
         struct dirent *entry = why ? NULL : dir_next(last->entries, &why);
         if (entry && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) {
-            if (begin_emptying(&folder, fd, entry->d_name))
+            if (begin_emptying(&folder, fd, entry->d_name, &why))
                 *vec_push(&open) = folder;
-            else if (unlinkat(fd, entry->d_name, 0) && errno != ENOENT)
-                why = errno;
         } else if (!entry) {
             int outer = open.n > 1 ? dirfd(open.at[open.n - 2].entries) : around;
             if (!why && unlinkat(outer, last->name, AT_REMOVEDIR))
@@ -148,8 +147,10 @@ int file_copy(int from, int to)
             return n < 0 || ftruncate(to, size) ? -1 : 0;
         bool is_hole = !memcmp(buffer, zeros, (size_t)n);
         for (ssize_t at = 0, done; !is_hole && at < n; at += done)
-            if ((done = pwrite(to, buffer + at, (size_t)(n - at), size + at)) < 0)
+            if ((done = pwrite(to, buffer + at, (size_t)(n - at), size + at)) < 0 && errno != EINTR)
                 return -1;
+            else if (done < 0)
+                done = 0;
         size += n;
     }
 }
