@@ -373,20 +373,16 @@ static int begin_part(struct conversion *conversion)
 }
 
 /* Makes the part under a name of its own, then gives it the final one. */
-static int make_part(const struct run_folders *folders, uint32_t rank)
+static int make_part(const struct run_folders *folders, uint32_t rank, const struct spool_list *list)
 {
     struct folder making;
-    struct spool_list list;
     char *temporary = path_format("%u.tmp", rank), *path = path_format("%s/%s", folders->parts.path, temporary);
-    int result = spool_list_read(&list, folders->spool.path) || dir_remove(path) ||
-                         folder_make(&making, &folders->parts, temporary)
-                     ? CONVERT_UNDONE
-                     : 0;
+    int result = dir_remove(path) || folder_make(&making, &folders->parts, temporary) ? CONVERT_UNDONE : 0;
     if (!result) {
         struct conversion conversion = {.rank = rank, .spool_dir = folders->spool.path, .part_dir = making.path};
         result = begin_part(&conversion);
         if (!result)
-            result = open_streams(&conversion, &list);
+            result = open_streams(&conversion, list);
         if (!result)
             convert_events(&conversion);
         result = conversion_end(&conversion, result);
@@ -399,13 +395,24 @@ static int make_part(const struct run_folders *folders, uint32_t rank)
     }
     if (result)
         dir_remove(path);
-    spool_list_release(&list);
     free(temporary);
     free(path);
     return result;
 }
 
 int convert_rank(const char *run_dir, uint32_t rank)
+{
+    struct run_folders folders;
+    struct spool_list list = {0};
+    int result = run_folders_open(&folders, run_dir) || spool_list_read(&list, folders.spool.path) ? CONVERT_UNDONE : 0;
+    run_folders_close(&folders);
+    if (!result)
+        result = convert_rank_of(run_dir, rank, &list);
+    spool_list_release(&list);
+    return result;
+}
+
+int convert_rank_of(const char *run_dir, uint32_t rank, const struct spool_list *list)
 {
     struct run_folders folders;
     mode_t old_mask = umask(077);
@@ -417,7 +424,7 @@ int convert_rank(const char *run_dir, uint32_t rank)
     if (!result && !path_exists(anchor))
         lock = lock_take(lock_path);
     if (!result && !path_exists(done) && !path_exists(anchor))
-        result = make_part(&folders, rank);
+        result = make_part(&folders, rank, list);
     lock_release(lock);
     umask(old_mask);
     run_folders_close(&folders);

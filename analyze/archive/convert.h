@@ -28,6 +28,9 @@ struct convert_options {
  * again. */
 enum { CONVERT_UNDONE = -2 };
 int convert_rank(const char *run_dir, uint32_t rank);
+/* The same where the files of the spool are known: of many ranks, not each needs look for them. */
+struct spool_list;
+int convert_rank_of(const char *run_dir, uint32_t rank, const struct spool_list *list);
 /* Parts of all ranks -> RUNDIR/traces.otf2. Ranks with neither a part nor a spool are in the archive without events,
  * and a note says so. Where a rank has a spool but no part there is no archive. Returns 0, or -1 after error(). */
 int convert_join(const char *run_dir, const struct convert_options *options);

@@ -284,10 +284,16 @@ static int name_archive(const struct join *join)
     return result;
 }
 
-/* True also when it is gone already; of a folder, when something is in it that is to stay. */
+/* True also when it is gone already; of a folder, when something is in it that is to stay. A file system that cannot be
+ * written says so of what is not there as well. */
 static bool is_removed(const char *path)
 {
-    return remove(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST;
+    if (remove(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST)
+        return true;
+    int why = errno;
+    bool is_gone = !path_exists(path) && errno == ENOENT;
+    errno = why;
+    return is_gone;
 }
 
 /* Spools of ranks that are not in the archive stay. The parts go last: while they are there, all this is done again. */
@@ -525,7 +531,7 @@ static int convert_ranks(const struct run_folders *folders, const struct spool_l
         if ((i && rank == list->files.at[i - 1].rank) || !is_rank_here(list, i))
             continue;
         drop_torn_part(&folders->parts, &list->files.at[i], list->files.n - i);
-        result = convert_rank(folders->run.path, rank);
+        result = convert_rank_of(folders->run.path, rank, list);
         if (result && result != CONVERT_UNDONE) {
             *vec_push(&damaged->ranks) = rank;
             warn("rank %u of %s is left out; its spool is kept", rank, folders->run.path);
@@ -535,6 +541,15 @@ static int convert_ranks(const struct run_folders *folders, const struct spool_l
     return result == CONVERT_UNDONE ? -1 : 0;
 }
 
+/* What has the name of an archive is one: the anchor comes last. All else stands in its way. */
+static int check_anchor(const char *anchor)
+{
+    struct stat status;
+    if (!path_exists(anchor) || (stat(anchor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size))
+        return 0;
+    return error("%s is no archive: remove it, and `whywait salvage` makes one of the spool", anchor);
+}
+
 int convert_salvage(const char *run_dir, const struct convert_options *options)
 {
     struct run_folders folders;
@@ -542,6 +557,8 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     struct rank_list damaged = {0};
     int result = run_folders_open(&folders, run_dir);
     char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", folders.run.path);
+    if (!result)
+        result = check_anchor(anchor);
     if (!result && !path_exists(anchor))
         result = spool_bring_home(folders.spool.path) || spool_list_read(&list, folders.spool.path) ? -1 : 0;
     for (size_t i = 0; !result && i < list.files.n; i++)

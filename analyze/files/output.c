@@ -59,10 +59,19 @@ static bool may_write_in_place(void)
     return !errno || errno == EACCES || errno == EPERM || errno == EROFS;
 }
 
+/* By a slip of the hand a run stands where the file should: the only copy of what was recorded. */
+static bool is_archive(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && !strcmp(dot, ".otf2") && path_exists(name);
+}
+
 int output_begin(struct output *output, const char *name, unsigned flags)
 {
     bool is_standard = !name || !strcmp(name, "-");
     *output = (struct output){.name = is_standard ? "the standard output" : name};
+    if (!is_standard && is_archive(name))
+        return error("%s is there already and an archive: name another file", name);
     output->file = is_standard ? stdout : open_beside(output, flags);
     if (!output->file && (flags & OUTPUT_CHOSEN) && path_exists(name))
         return error("%s is there already and no plain file of yours: remove it, or name a file with -o", name);

@@ -69,7 +69,8 @@ static bool begin_emptying(struct emptied *folder, int around, const char *name,
     if (!folder->entries && fd >= 0)
         close(fd);
     snprintf(folder->name, sizeof folder->name, "%s", name);
-    if (!folder->entries && unlinkat(around, name, 0) && errno != ENOENT)
+    /* Of what is not there, a file system that cannot be written says EROFS. */
+    if (!folder->entries && closed != ENOENT && unlinkat(around, name, 0) && errno != ENOENT)
         *why = errno == EISDIR ? closed : errno;
     return folder->entries != NULL;
 }
