@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stands in the way of an archive, or of an output: one message, a status that says so, and nothing recorded is lost.
+
+    hostile.py BUILD_DIR
+"""
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+from importlib.machinery import SourceFileLoader
+
+TOOL = pathlib.Path(sys.argv[1]).resolve() / "bin" / "whywait"
+FUZZ = pathlib.Path(__file__).resolve().parents[2] / "fuzz"
+sys.dont_write_bytecode = True
+unpack = SourceFileLoader("bundle", str(FUZZ / "bundle")).load_module().unpack
+n_failed = 0
+
+
+def check(good, *what):
+    global n_failed
+    n_failed += not good
+    if not good:
+        print("FAILED:", *what)
+
+
+def run(*words, cwd, **options):
+    return subprocess.run([str(TOOL), *map(str, words)], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, **options)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refuses(done, *said):
+    return done.returncode == 1 and done.stderr.count("\n") == 1 and all(word in done.stderr for word in said)
+
+
+def blocked_anchors(home):
+    """A name in the archive's place is no archive: salvage does not call the run whole."""
+    for kind, make in {"pipe": os.mkfifo, "empty file": pathlib.Path.touch, "folder": os.mkdir, "link": lambda path: path.symlink_to("nowhere")}.items():
+        spool = home / f"{kind}.whywait"
+        unpack(FUZZ / "corpus/tool/spool", spool)
+        anchor = spool / "traces.otf2"
+        make(anchor)
+        before = files(spool / "spool")
+        done = run("salvage", spool, cwd=home)
+        check(refuses(done, "traces.otf2", "remove it"), kind, "as anchor:", done)
+        check(files(spool / "spool") == before, kind, "as anchor: the spool has changed")
+        os.rmdir(anchor) if anchor.is_dir() else os.unlink(anchor)
+        done = run("salvage", spool, cwd=home)
+        check(done.returncode == 0 and anchor.is_file() and not (spool / "spool").exists(), kind, "removed:", done)
+
+
+def outputs(home):
+    """Over an archive nothing is written, and a long name has a file beside it as a short one has."""
+    archive = home / "run.whywait"
+    unpack(FUZZ / "corpus/tool/archive", archive)
+    before = files(archive)
+    for words in (["export", "--format", "csv", "-o"], ["html", "-o"]):
+        done = run(*words, archive / "traces.otf2", archive, cwd=home)
+        check(refuses(done, "is there already") and files(archive) == before, "over the archive:", done)
+        for name in ("n" * 250, "n" * 255):
+            def small_files():
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+            done = run(*words, name, archive, cwd=home, preexec_fn=small_files)
+            check(refuses(done, "cannot write") and not (home / name).exists(), len(name), "letters, no room:", done)
+            done = run(*words, name, archive, cwd=home)
+            check(done.returncode == 0 and (home / name).exists(), len(name), "letters:", done)
+            (home / name).unlink()
+    done = run("html", "-o", "n" * 256, archive, cwd=home)
+    check(refuses(done, "File name too long"), "256 letters:", done)
+
+
+def read_only(home):
+    """A file system that cannot be written: a run that has its archive needs nothing."""
+    place = home / "read only"
+    place.mkdir()
+    script = 'mount -t tmpfs none "$1" || exit 77; cp -r "$2" "$1"; mount -o remount,ro "$1" || exit 77; "$3" salvage "$1"/run.whywait'
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", place, home / "run.whywait", TOOL], capture_output=True, text=True, timeout=60)
+    if os.geteuid() or done.returncode in (1, 77) and "mount" in done.stderr:
+        print("not tried: a file system that cannot be written")
+    else:
+        check(done.returncode == 0 and not done.stderr, "read only:", done)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    blocked_anchors(pathlib.Path(folder))
+    outputs(pathlib.Path(folder))
+    read_only(pathlib.Path(folder))
+sys.exit(n_failed > 0)
