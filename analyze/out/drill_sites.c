@@ -159,6 +159,9 @@ void drill_classes(struct drill *drill, const struct wait_site *site, const stru
     }
     const uint32_t *order = order_falling(&drill->arena, sizes, n);
     uint32_t n_shown = drill_n_shown(drill, n, at ? CLASSES_SHOWN : 2 * CLASSES_SHOWN);
+    if (n)
+        page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG,
+                       "differences and blame: sums over the calls of a class and all ranks that wait in them");
     for (uint32_t i = 0; i < n_shown; i++)
         drill_class(drill, classes[order[i]], at != NULL);
     drill_say_more(drill, DRILL_HANG, n - n_shown, "class", "classes");

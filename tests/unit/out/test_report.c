@@ -890,6 +890,8 @@ static void drilling_shows_classes_and_steps(void **state)
     expect_in(text, "rank 1 then becomes the slowest\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
     expect_in(text, "class 2: 99 calls alike   6.00 s waiting for all causes   from 1.00 ms to ");
+    expect_in(text, "    differences and blame: sums over the calls of a class and all ranks that wait in them\n"
+                    "    class 2: 99 calls alike");
     expect_in(text, "1 minor step hidden (--all-steps)");
     expect_in(text, "rank 0 waits 6.00 s");
     expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");
