@@ -255,7 +255,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
     page_piece(&drill->page, DRILL_HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
     page_piece(&drill->page, DRILL_HANG, "%s", amount_duration(at->waiting_ns).text);
     page_piece(&drill->page, DRILL_HANG, "%s of %s %s", amount_count(at->n_instances).text,
-               amount_count(site->n_instances).text, site->n_instances == 1 ? "call" : "calls");
+               amount_count(site->n_instances).text, site->n_instances == 1 ? "waiting call" : "waiting calls");
     page_end(&drill->page);
     drill_exchange(drill, &site->exchange);
     if (in_full)

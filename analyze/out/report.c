@@ -83,7 +83,7 @@ static void report_efficiency(struct report *report)
     page_paragraph(&report->page, 0, INDENT, text);
 }
 
-/* "ranks 0,2 wait for rank 1, 215 ms, 77 of 90 calls"; the time only where there are several sites to compare. */
+/* "ranks 0,2 wait for rank 1, 215 ms, 77 of 90 waiting calls"; the time only where there are several to compare. */
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     const struct wait_site *site = &report->analysis->sites[at->site];
@@ -102,7 +102,8 @@ static const char *report_figures(struct report *report, const struct cause *cau
         who = arena_printf(&report->arena, "%s %s%s, ", amount_ranks(&report->arena, at->waiting, at->n_waiting),
                            at->n_waiting == 1 ? "waits" : "wait", whom);
     return arena_printf(&report->arena, "%s%s%s%s of %s %s", who, state, time, amount_count(at->n_instances).text,
-                        amount_count(site->n_instances).text, site->n_instances == 1 ? "call" : "calls");
+                        amount_count(site->n_instances).text,
+                        site->n_instances == 1 ? "waiting call" : "waiting calls");
 }
 
 /* "most of it (51 %)", "the largest part (20 %)": of something, what the largest of its places has. */

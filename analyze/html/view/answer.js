@@ -129,7 +129,7 @@ function siteFigures(cause, site) {
   const who = site.waiting_ranks.length ? `${rankList(site.waiting_ranks)} ${site.waiting_ranks.length === 1 ? "waits" : "wait"}${whom}, ` : "";
   const all = site.classes.length + (site.left_out?.classes?.n || 0);
   const classes = all > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${all}` : "";
-  return `${who}${time}${count(site.instances_blamed)} of ${plural(site.instances, "call")}${classes}`;
+  return `${who}${time}${count(site.instances_blamed)} of ${plural(site.instances, "waiting call")}${classes}`;
 }
 
 /** The cause's waiting over the run, as small bars. */

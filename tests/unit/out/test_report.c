@@ -227,7 +227,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "  why ranks wait                    waiting  of waiting  if fixed  of run\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s       100 %    -2.9 s    32 %\n"
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, no CPU 20 %)\n"
-              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   rank 0 waits, 99 of 100 calls\n"
+              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   rank 0 waits, 99 of 100 waiting calls\n"
               "    next: add --cause to see its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all waiting (--all)\n");
     free(text);
@@ -806,7 +806,7 @@ static void a_call_says_for_whom_ranks_wait(void **state)
     f->felt[0].late = &late;
     f->felt[0].n_late = 1;
     char *text = printed(f, &(struct report_options){.width = 120, .all = true});
-    expect_in(text, "rank 0 waits for rank 1, 99 of 100 calls");
+    expect_in(text, "rank 0 waits for rank 1, 99 of 100 waiting calls");
     free(text);
     json_t *report = printed_json(f, &(struct json_options){0});
     json_t *site = json_array_get(json_object_get(json_array_get(json_object_get(report, "causes"), 0), "sites"), 0);
@@ -895,6 +895,7 @@ static void drilling_shows_classes_and_steps(void **state)
     expect_in(text, "1 minor step hidden (--all-steps)");
     expect_in(text, "rank 0 waits 6.00 s");
     expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");
+    expect_in(text, "   99 of 100 waiting calls\n");
     expect_in(text, "where ranks wait");
     free(text);
 }
