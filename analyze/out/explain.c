@@ -127,13 +127,14 @@ static const char *explain_cost(struct arena *arena, const struct reason *reason
     }
 }
 
-/* What one execution takes there, compared with the others. */
-static const char *explain_each(struct arena *arena, const struct reason *reason, const struct crowd *late)
+/* What one execution takes there, compared with the others; `decision` as below. */
+static const char *explain_each(struct arena *arena, const struct reason *reason, const struct crowd *late,
+                                const char *decision)
 {
     const char *dearer = explain_cost(arena, reason, late);
     if (!reason->has_same_code)
-        return arena_printf(arena, "each time with %s the instructions%s",
-                            factors(arena, &reason->code, late, MEASURE_INSTRUCTIONS), dearer ? dearer : "");
+        return arena_printf(arena, "each time with %s the instructions%s%s",
+                            factors(arena, &reason->code, late, MEASURE_INSTRUCTIONS), decision, dearer ? dearer : "");
     return dearer ? dearer : "at the same cost each time";
 }
 
@@ -156,9 +157,10 @@ static const char *explain_only(struct arena *arena, const struct crowd *late, c
                : arena_printf(arena, "only %s %s it, %s", who, run, often);
 }
 
-/* From executions: how many more, and what each costs. */
+/* From executions: how many more, and what each costs. The decision by which they are more is no second fact, so it
+ * stands in brackets behind what it explains; "" = none is known. */
 static const char *explain_work(struct arena *arena, const struct reason *reason, const struct crowd *late,
-                                const struct crowd *others)
+                                const struct crowd *others, const char *decision)
 {
     static const char *const when[2][2] = {{"", " in all, slower when others wait"},
                                            {", but at other times: others wait meanwhile",
@@ -170,12 +172,13 @@ static const char *explain_work(struct arena *arena, const struct reason *reason
                                                            factors(arena, &reason->often, late, MEASURE_EXECUTIONS));
     if (reason->kind == REASON_LESS_BUT_LATER)
         return arena_printf(arena, "%s %s it %s %s in all, but later", who, run, times, whom);
-    return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, explain_each(arena, reason, late),
+    return arena_printf(arena, "%s %s it %s %s%s, %s%s", who, run, times, whom, reason->has_same_code ? decision : "",
+                        explain_each(arena, reason, late, decision),
                         when[reason->is_at_other_times][reason->is_slower_then]);
 }
 
 static const char *explain_reason(struct arena *arena, const struct reason *reason, const struct crowd *late,
-                                  const struct crowd *others)
+                                  const struct crowd *others, const char *decision)
 {
     const char *who = late->names;
     switch (reason->kind) {
@@ -193,7 +196,7 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
         return explain_only(arena, late, others);
     case REASON_LESS_BUT_LATER:
     case REASON_WORK:
-        return explain_work(arena, reason, late, others);
+        return explain_work(arena, reason, late, others, decision);
     case REASON_STEPS_VARY_COUNTED:
         return arena_printf(arena, "%s %s it as often%s%s, at the same cost each time; single steps vary", who,
                             verb(late, "runs", "run"), others->n ? " as " : " each", others->n ? others->names : "");
@@ -207,9 +210,9 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
 }
 
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
-                                const struct crowd *others)
+                                const struct crowd *others, const char *decision)
 {
-    const char *text = explain_reason(arena, &cause->reason, late, others);
+    const char *text = explain_reason(arena, &cause->reason, late, others, decision);
     const char *what = cause->kind == KIND_BLOCKED    ? "; mostly asleep or in the kernel"
                        : cause->kind == KIND_TRANSFER ? ", moving data"
                                                       : "";
@@ -368,6 +371,12 @@ static const char *explain_first_parting(struct arena *arena, const struct cause
                         cause->is_elsewhere ? ", its other calls included" : "");
 }
 
+/* The reason says that there is more of it, and the decision how that comes. */
+static bool is_of_reason(const struct reason *reason)
+{
+    return reason->kind == REASON_WORK && (!reason->is_as_often || !reason->has_same_code);
+}
+
 static const char *const errand_clauses[ERRAND_N] = {
     [ERRAND_IMPORT] = "most of it imports modules",
     [ERRAND_OBJECTS] = "most of it turns objects into messages or back (pickle)",
@@ -379,9 +388,12 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     const struct sides sides = sides_named(arena, cause);
     const struct crowd *late = &sides.late, *others = &sides.others;
+    const char *parting =
+        cause->n_partings ? explain_first_parting(arena, cause, others->n ? others->names : "those who wait") : NULL;
+    bool is_decision = parting && is_of_reason(&cause->reason);
     const char *clauses[] = {
-        explain_kind(arena, cause, &sides.longer, others),
-        cause->n_partings ? explain_first_parting(arena, cause, others->n ? others->names : "those who wait") : NULL,
+        explain_kind(arena, cause, &sides.longer, others, is_decision ? arena_printf(arena, " (%s)", parting) : ""),
+        is_decision ? NULL : parting,
         sides.no_longer.n ? explain_time(arena, &cause->no_longer, &sides.no_longer, others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, late, others),

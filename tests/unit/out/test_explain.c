@@ -590,6 +590,35 @@ static void partings_are_told(void **state)
     }
 }
 
+/* "3.0 x as often; 3.0 x as many iterations each time" reads like nine times as many. */
+static void a_decision_is_no_second_fact(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank late = {.rank = 1, .time_ns = 3e9, .executions = 3000, .computing_ns = 3e9, .cost_error = 0.01};
+    struct cause_rank other = {.rank = 0, .time_ns = 1e9, .executions = 1000, .computing_ns = 1e9, .cost_error = 0.01};
+    struct parting trips = {.kind = PARTING_TRIPS,
+                            .is_itself = true,
+                            .late = 300,
+                            .late_least = 300,
+                            .late_most = 300,
+                            .others = 100,
+                            .entered = 1,
+                            .entered_least = 1,
+                            .entered_most = 1};
+    struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = cause.n_partings = 1;
+    cause.partings = &trips;
+    late.instructions = 30000;
+    other.instructions = 10000;
+    assert_string_equal(told_cause(&arena, &cause), "rank 1 runs it 3.0 x as often as rank 0 (3.0 x as many iterations "
+                                                    "each time it is entered), at the same cost each time");
+    late.executions = 1000;
+    assert_string_equal(told_cause(&arena, &cause), "rank 1 runs it as often as rank 0, each time with 3.0 x the "
+                                                    "instructions (3.0 x as many iterations each time it is entered)");
+    arena_release(&arena);
+}
+
 /* A routine that is called from two places, one of which is the cause; and a wait for what no record tells. */
 static void what_is_not_the_cause_s_alone_is_told_as_such(void **state)
 {
@@ -734,6 +763,7 @@ int main(void)
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(threads_that_share_unevenly_are_told),
         cmocka_unit_test(partings_are_told),
+        cmocka_unit_test(a_decision_is_no_second_fact),
         cmocka_unit_test(what_is_not_the_cause_s_alone_is_told_as_such),
         cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
         cmocka_unit_test(rows_that_are_alike_are_told),
