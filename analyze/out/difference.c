@@ -7,6 +7,7 @@
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const group_names[GROUP_N] = {"run time", "computing time of the slowest rank",
@@ -240,7 +241,91 @@ static void fact_values(struct arena *arena, const struct compare_fact *fact, co
                                      : arena_strdup(arena, amount_count(counts[side].n).text);
 }
 
-/* The ranks that go from the same value to the same value as the first that has changed. The rest is said to differ. */
+/* Ranks that go from the same value to the same value. */
+struct rank_change {
+    struct fact_count values[2];
+    uint32_t *ranks, n;
+};
+
+static bool is_change(const struct compare_fact *fact, const struct rank_change *change,
+                      const struct ranks_counts *counts, uint32_t rank)
+{
+    return !counts_differ(fact, change->values[0], counts->sides[0][rank]) &&
+           !counts_differ(fact, change->values[1], counts->sides[1][rank]);
+}
+
+/* All changes, in order of the first rank of each. */
+static uint32_t changes_by_rank(struct arena *arena, const struct compare_fact *fact, const struct ranks_counts *counts,
+                                struct rank_change *changes)
+{
+    uint32_t n = 0;
+    for (uint32_t rank = 0, at; rank < counts->n; rank++) {
+        if (!rank_has_changed(fact, counts, rank))
+            continue;
+        for (at = 0; at < n && !is_change(fact, &changes[at], counts, rank);)
+            at++;
+        if (at == n)
+            changes[n++] = (struct rank_change){.values = {counts->sides[0][rank], counts->sides[1][rank]},
+                                                .ranks = arena_array(arena, uint32_t, counts->n - rank)};
+        changes[at].ranks[changes[at].n++] = rank;
+    }
+    return n;
+}
+
+/* "500 -> 1,000 trips each time it is entered on rank 0": of the first change with what is counted. */
+static const char *change_text(struct arena *arena, const struct compare_fact *fact, const struct rank_change *change,
+                               const char *unit, const char *ranks)
+{
+    const char *values[2];
+    fact_values(arena, fact, change->values, values);
+    return arena_printf(arena, "%s -> %s%s on %s", values[0], values[1], unit, ranks);
+}
+
+static const char *ranks_of_change(struct arena *arena, const struct ranks_counts *counts,
+                                   const struct rank_change *change)
+{
+    return change->n == counts->n ? "every rank" : amount_ranks(arena, change->ranks, change->n);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const uint32_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* The ranks of several changes. */
+static const char *ranks_of_changes(struct arena *arena, const struct rank_change *changes, uint32_t n_changes,
+                                    uint32_t n_ranks)
+{
+    uint32_t *ranks = arena_array(arena, uint32_t, n_ranks), n = 0;
+    for (uint32_t i = 0; i < n_changes; i++)
+        for (uint32_t k = 0; k < changes[i].n; k++)
+            ranks[n++] = changes[i].ranks[k];
+    qsort(ranks, n, sizeof *ranks, by_rank);
+    return amount_ranks(arena, ranks, n);
+}
+
+/* A few changes with their ranks; of more the first, and where there are others. */
+static const char *changes_text(struct arena *arena, const struct compare_fact *fact, const struct ranks_counts *counts,
+                                const char *unit)
+{
+    enum { CHANGES_TOLD = 3 };
+    struct rank_change *changes = arena_array(arena, struct rank_change, counts->n + 1);
+    uint32_t n = changes_by_rank(arena, fact, counts, changes), n_told = n > CHANGES_TOLD ? CHANGES_TOLD - 1 : n;
+    const char *text = change_text(arena, fact, &changes[0], unit, ranks_of_change(arena, counts, &changes[0]));
+    for (uint32_t i = 1; i < n_told; i++)
+        text = arena_printf(arena, "%s, %s", text,
+                            change_text(arena, fact, &changes[i], "", ranks_of_change(arena, counts, &changes[i])));
+    if (n_told < n)
+        return arena_printf(arena, "%s, other changes on %s", text,
+                            ranks_of_changes(arena, &changes[n_told], n - n_told, counts->n));
+    if (n == 1 && is_as_others(fact, counts, 1, changes[0].ranks[0]))
+        return arena_printf(arena, "%s, now as on the others", text);
+    if (n == 1 && is_as_others(fact, counts, 0, changes[0].ranks[0]))
+        return arena_printf(arena, "%s, before as on the others", text);
+    return text;
+}
+
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact)
 {
     static const char *const each_time[FACT_N] = {[FACT_TRIPS] = " trips each time it is entered",
@@ -250,31 +335,11 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
     const struct fact *some = fact->after ? fact->after : fact->before;
     struct arena scratch = {0};
     struct ranks_counts counts = counts_by_rank(&scratch, fact);
-    struct fact_count first[2] = {0};
-    uint32_t *ranks = arena_array(&scratch, uint32_t, counts.n + 1), n = 0, n_changed = 0;
-    for (uint32_t rank = 0; rank < counts.n; rank++) {
-        if (!rank_has_changed(fact, &counts, rank))
-            continue;
-        for (int side = 0; side < 2 && !n_changed; side++)
-            first[side] = counts.sides[side][rank];
-        n_changed++;
-        if (!counts_differ(fact, first[0], counts.sides[0][rank]) &&
-            !counts_differ(fact, first[1], counts.sides[1][rank]))
-            ranks[n++] = rank;
-    }
     const char *unit = fact->is_decision && each_time[some->kind] ? each_time[some->kind]
                        : some->kind == FACT_TRIPS                 ? " iterations"
                                                                   : "";
-    const char *values[2];
-    fact_values(&scratch, fact, first, values);
-    const char *text = arena_printf(arena, "%s: %s -> %s%s on %s", fact_place(arena, some), values[0], values[1], unit,
-                                    n == counts.n ? "every rank" : amount_ranks(arena, ranks, n));
-    if (n < n_changed)
-        text = arena_printf(arena, "%s, other changes on others", text);
-    else if (n && is_as_others(fact, &counts, 1, ranks[0]))
-        text = arena_printf(arena, "%s, now as on the others", text);
-    else if (n && is_as_others(fact, &counts, 0, ranks[0]))
-        text = arena_printf(arena, "%s, before as on the others", text);
+    const char *text =
+        arena_printf(arena, "%s: %s", fact_place(arena, some), changes_text(&scratch, fact, &counts, unit));
     if (fact->is_decision && some->kind == FACT_TRIPS && fact->before && fact->after)
         text = arena_printf(arena, "%s (%s -> %s in all)", text, amount_count(fact->before->sum).text,
                             amount_count(fact->after->sum).text);

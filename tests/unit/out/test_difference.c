@@ -91,6 +91,44 @@ static void calls_do_not_follow_from_the_size_of_messages(void **state)
     arena_release(&arena);
 }
 
+/* A loop on some ranks, before and after; then what is said of it. */
+static void expect_trips(const uint64_t (*trips)[2], uint32_t n_ranks, const char *expected)
+{
+    enum { ENTRIES = 10, MOST = 8 };
+    struct arena arena = {0};
+    struct fact facts[2];
+    struct fact_count counts[2][MOST];
+    for (uint32_t side = 0; side < 2; side++) {
+        facts[side] = (struct fact){.kind = FACT_TRIPS, .file = "a.c", .routine = "f", .line_first = 3, .line_last = 4};
+        facts[side].counts = counts[side];
+        facts[side].n_counts = n_ranks;
+        for (uint32_t rank = 0; rank < n_ranks; rank++) {
+            counts[side][rank] = (struct fact_count){rank, ENTRIES * trips[rank][side], ENTRIES};
+            facts[side].sum += counts[side][rank].n;
+        }
+    }
+    const struct compare_fact fact = {.before = &facts[0], .after = &facts[1], .is_decision = true};
+    assert_string_equal(difference_fact(&arena, &fact), expected);
+    arena_release(&arena);
+}
+
+/* Not only the first rank that changed. */
+static void every_change_names_its_ranks(void **state)
+{
+    (void)state;
+    static const uint64_t one[][2] = {{500, 500}, {1500, 500}}, two[][2] = {{500, 1000}, {1500, 1000}, {500, 1000}},
+                          many[][2] = {{5, 10}, {6, 10}, {7, 10}, {5, 10}, {8, 10}, {9, 10}, {10, 10}};
+    expect_trips(one, 2,
+                 "loop a.c:3-4 in f(): 1,500 -> 500 trips each time it is entered on rank 1, now as on the "
+                 "others (20,000 -> 10,000 in all)");
+    expect_trips(two, 3,
+                 "loop a.c:3-4 in f(): 500 -> 1,000 trips each time it is entered on ranks 0,2, 1,500 -> 1,000 "
+                 "on rank 1 (25,000 -> 30,000 in all)");
+    expect_trips(many, 7,
+                 "loop a.c:3-4 in f(): 5 -> 10 trips each time it is entered on ranks 0,3, 6 -> 10 on rank 1, "
+                 "other changes on ranks 2,4,5 (500 -> 700 in all)");
+}
+
 enum { LOOPS = 12 };
 
 /* Twelve loops that ranks wait for, each by more than the one before. Rank 0 is in each for twice as long as it waits
@@ -226,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rank_is_not_as_others_that_never_came_to_it),
         cmocka_unit_test(calls_do_not_follow_from_the_size_of_messages),
+        cmocka_unit_test(every_change_names_its_ranks),
         cmocka_unit_test(what_has_no_row_is_told_in_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
