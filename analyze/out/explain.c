@@ -25,9 +25,10 @@ static const char *verb(const struct crowd *crowd, const char *one, const char *
 }
 
 /* Those with whom the late ones are compared: what is said of them in this holds for each, or "on average". */
-static const char *compared(struct arena *arena, const struct crowd *others, bool is_average)
+static const char *compared(struct arena *arena, const struct crowd *others, const struct reason *reason)
 {
-    return arena_printf(arena, "%s%s", others->names, is_average ? " on average" : "");
+    return arena_printf(arena, "%s%s%s", others->names, reason->is_average ? " on average" : "",
+                        reason->is_over_run ? " over the whole run" : "");
 }
 
 static const char *digits_of(struct arena *arena, double ratio)
@@ -87,7 +88,7 @@ static const char *explain_time(struct arena *arena, const struct reason *reason
 {
     const char *who = late->names, *spend = verb(late, "spends", "spend");
     const char *in = reason->is_itself ? "in it itself" : "in it";
-    const char *whom = others->n ? compared(arena, others, reason->is_average) : "";
+    const char *whom = others->n ? compared(arena, others, reason) : "";
     const char *few = reason->is_few ? ", as far as few samples tell" : "";
     const char *long_ = amount_duration(late->mean.time_ns).text, *each = verb(late, "", " on average");
     switch (reason->kind) {
@@ -166,7 +167,7 @@ static const char *explain_work(struct arena *arena, const struct reason *reason
                                            {", but at other times: others wait meanwhile",
                                             " in all, but at other times, and slower then: others wait meanwhile"}};
     const char *who = late->names, *run = verb(late, "runs", "run");
-    const char *whom = compared(arena, others, reason->is_average);
+    const char *whom = compared(arena, others, reason);
     const char *times = reason->is_as_often ? reason->is_at_other_times ? "as often in all as" : "as often as"
                                             : arena_printf(arena, "%s as often as",
                                                            factors(arena, &reason->often, late, MEASURE_EXECUTIONS));

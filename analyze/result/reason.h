@@ -59,6 +59,7 @@ struct reason {
     bool is_itself;         /* times are of the code itself: what it enters besides has other causes */
     bool is_at_other_times; /* as much in all, but others wait meanwhile */
     bool is_slower_then;    /* ... at times, and not in all */
+    bool is_over_run;       /* factors hold over the run, where it acts at times only */
     bool lacks_cpu;         /* besides, its ranks had no CPU */
 };
 

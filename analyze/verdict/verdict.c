@@ -47,6 +47,17 @@ void verdict_settle_parting(struct parting *parting)
     parting->is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
 }
 
+/* Where others wait for it at times only, its factors are still those of all its time. */
+static void settle_reason(struct cause *cause)
+{
+    struct reason *reason = &cause->reason;
+    bool acts_at_times = cause->every > 1 || cause->acts.kind > ACTS_THROUGHOUT;
+    bool is_equal = reason->is_as_often && reason->has_same_code && reason->cost_told == COST_TOLD_SAME;
+    bool has_factor = reason->kind == REASON_LONGER || reason->kind == REASON_LONGER_AT_LEAST ||
+                      (reason->kind == REASON_WORK && !is_equal);
+    reason->is_over_run = acts_at_times && has_factor;
+}
+
 struct settled_kinds verdict_settle(const struct analysis *analysis, struct cause *cause)
 {
     struct arena scratch = {0};
@@ -60,6 +71,7 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
     for (uint32_t i = 0; i < cause->n_partings; i++)
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
+    settle_reason(cause);
     cause->sharing = thread_sharing_of(cause);
     cause->advice = advice_of(analysis, cause);
     settle_gain(cause);

@@ -619,6 +619,32 @@ static void a_decision_is_no_second_fact(void **state)
     arena_release(&arena);
 }
 
+/* One step in three hundred has all of it: in that step the factor is far larger. */
+static void a_factor_of_what_acts_at_times_is_that_over_the_run(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank late = {.rank = 1, .time_ns = 2.5e9}, other = {.rank = 0, .time_ns = 1e9};
+    struct cause cause = {.kind = KIND_MORE_TIME, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = 1;
+    assert_string_equal(told_cause(&arena, &cause), "rank 1 spends 2.5 x as long in it as rank 0");
+    cause.every = 7;
+    assert_string_equal(told_cause(&arena, &cause), "rank 1 spends 2.5 x as long in it as rank 0 over the whole run");
+    cause.every = 0;
+    cause.stall_ns = cause.when_ns[3] = 1e8;
+    assert_string_equal(told_cause(&arena, &cause), "rank 1 spends 2.5 x as long in it as rank 0 over the whole run");
+    cause.kind = KIND_MORE_WORK;
+    late.executions = 2500;
+    other.executions = 1000;
+    late.computing_ns = late.time_ns;
+    other.computing_ns = other.time_ns;
+    assert_non_null(strstr(told_cause(&arena, &cause), "2.5 x as often as rank 0 over the whole run, at"));
+    other.executions = 2500;
+    other.computing_ns = late.computing_ns;
+    assert_null(strstr(told_cause(&arena, &cause), "over the whole run"));
+    arena_release(&arena);
+}
+
 /* A routine that is called from two places, one of which is the cause; and a wait for what no record tells. */
 static void what_is_not_the_cause_s_alone_is_told_as_such(void **state)
 {
@@ -763,6 +789,7 @@ int main(void)
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(threads_that_share_unevenly_are_told),
         cmocka_unit_test(partings_are_told),
+        cmocka_unit_test(a_factor_of_what_acts_at_times_is_that_over_the_run),
         cmocka_unit_test(a_decision_is_no_second_fact),
         cmocka_unit_test(what_is_not_the_cause_s_alone_is_told_as_such),
         cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
