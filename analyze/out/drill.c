@@ -286,7 +286,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     if (cause->remedy != REMEDY_NONE)
         page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
                    cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
-                   amount_gains(&drill.arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns));
+                   explain_gain(&drill.arena, cause));
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "if it took no time: nothing");
     else

@@ -414,6 +414,29 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     return text;
 }
 
+const char *explain_gain(struct arena *arena, const struct cause *cause)
+{
+    if (cause->gain_ns < 1)
+        return "nothing";
+    if (cause->is_gain_minor)
+        return "next to nothing";
+    if (cause->is_gain_least_minor)
+        return arena_printf(arena, "up to %s", amount_gain(cause->gain_ns).text);
+    return amount_gains(arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns);
+}
+
+const char *explain_gain_share(struct arena *arena, const struct cause *cause, double wall_ns)
+{
+    if (cause->gain_ns < 1 || cause->is_gain_minor || wall_ns <= 0)
+        return "";
+    struct amount most = amount_share(cause->gain_ns / wall_ns);
+    struct amount least = amount_share(fmin(cause->gain_least_ns, cause->gain_ns) / wall_ns);
+    if (cause->is_gain_least_minor)
+        return arena_printf(arena, "up to %s", most.text);
+    return strcmp(least.text, most.text) ? arena_printf(arena, "%s to %s", least.text, most.text)
+                                         : arena_strdup(arena, most.text);
+}
+
 static const char *kind_words(enum cause_kind kind, enum balance balance)
 {
     bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;

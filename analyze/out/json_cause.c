@@ -413,6 +413,9 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "remedy", json_string(remedy_name(cause->remedy)));
     json_object_set_new(object, "gain_ns", json_ns(cause->gain_ns));
     json_object_set_new(object, "gain_least_ns", json_ns(cause->gain_least_ns));
+    json_object_set_new(object, "gain_text", json_text(explain_gain(&json->scratch, cause)));
+    json_object_set_new(object, "gain_share_text",
+                        json_text(explain_gain_share(&json->scratch, cause, json->analysis->efficiency.wall_ns)));
     json_object_set_new(object, "serial_share", json_ratio(cause->serial_share));
     json_object_set_new(object, "served_share", json_ratio(cause->served_share));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));

@@ -208,24 +208,6 @@ static const char *report_call(struct report *report, uint32_t number)
     return text;
 }
 
-/* What can be gained without more CPUs, and with enough of them. */
-static const char *gain_text(struct arena *arena, const struct cause *cause)
-{
-    return amount_gains(arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns);
-}
-
-/* The same as a part of the run. */
-static const char *gain_share(struct report *report, const struct cause *cause)
-{
-    double wall_ns = report->analysis->efficiency.wall_ns;
-    if (cause->gain_ns < 1 || wall_ns <= 0)
-        return "";
-    struct amount most = amount_share(cause->gain_ns / wall_ns);
-    struct amount least = amount_share(fmin(cause->gain_least_ns, cause->gain_ns) / wall_ns);
-    return strcmp(least.text, most.text) ? arena_printf(&report->arena, "%s to %s", least.text, most.text)
-                                         : arena_strdup(&report->arena, most.text);
-}
-
 /* Below its row. */
 static void report_cause_details(struct report *report, uint32_t number)
 {
@@ -334,8 +316,8 @@ static void report_list(struct report *report)
         page_cell(&table, "%s", amount_duration(cause->waiting_ns).text);
         page_cell(&table, "%s", amount_share(cause->share).text);
         page_cell(&table, "%s", style_bar(&report->arena, &report->page.look, cause->share, BAR_COLUMNS));
-        page_cell(&table, "%s", gain_text(&report->arena, cause));
-        page_cell(&table, "%s", gain_share(report, cause));
+        page_cell(&table, "%s", explain_gain(&report->arena, cause));
+        page_cell(&table, "%s", explain_gain_share(&report->arena, cause, report->analysis->efficiency.wall_ns));
     }
     report_find_calls(report);
     page_table_begin(&report->page, &table);

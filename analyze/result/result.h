@@ -284,6 +284,7 @@ struct cause {
     enum thread_sharing sharing;
     enum remedy remedy;
     double gain_ns, gain_least_ns; /* of wall time, by that; and where late ranks lack a CPU as long then; no more */
+    bool is_gain_minor, is_gain_least_minor; /* ... which is less of the run than people care for */
     enum advice advice;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
     uint64_t stall_after_ns; /* ... and from then on, after the start */

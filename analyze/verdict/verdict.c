@@ -28,8 +28,9 @@ static void settle_threads(struct cause *cause, const struct sides *sides)
 }
 
 /* Nobody shares out a slow memory or a sleep: it goes. And what varies by chance stays. */
-static void settle_gain(struct cause *cause)
+static void settle_gain(const struct analysis *analysis, struct cause *cause)
 {
+    double minor_ns = NEGLIGIBLE_SHARE * analysis->efficiency.wall_ns;
     bool is_removed = cause->kind == KIND_SLOWER || cause->kind == KIND_BLOCKED;
     cause->remedy = cause->advice == ADVICE_NOTHING ? REMEDY_NONE : is_removed ? REMEDY_AS_OTHERS : REMEDY_SHARE;
     cause->gain_ns = cause->gain_least_ns = 0;
@@ -40,6 +41,8 @@ static void settle_gain(struct cause *cause)
         cause->gain_ns = cause->if_as_others_ns;
         cause->gain_least_ns = cause->if_as_others_least_ns;
     }
+    cause->is_gain_minor = cause->gain_ns < minor_ns;
+    cause->is_gain_least_minor = cause->gain_least_ns < minor_ns;
 }
 
 void verdict_settle_parting(struct parting *parting)
@@ -74,7 +77,7 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
     settle_reason(cause);
     cause->sharing = thread_sharing_of(cause);
     cause->advice = advice_of(analysis, cause);
-    settle_gain(cause);
+    settle_gain(analysis, cause);
     arena_release(&scratch);
     return settled;
 }
@@ -125,7 +128,7 @@ void verdicts_find(struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         settled[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
-        settle_gain(&analysis->partitions[i].whole);
+        settle_gain(analysis, &analysis->partitions[i].whole);
     settle_nodes(analysis, settled, &scratch);
     arena_release(&scratch);
 }

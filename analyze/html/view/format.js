@@ -27,13 +27,6 @@ function moment(ns, scale = 1e3) {
   return `${(ns / 1e9).toFixed(digits)} s`;
 }
 
-const gain = (ns) => ns < 1 ? "nothing" : duration(-ns, 2);
-// Where part of the waiting was lost for want of a CPU, CPUs enough would leave less to gain.
-const range = (least, most) => least === most ? most : `${least} to ${most}`;
-const gainRange = (least, most) => range(gain(Math.min(least, most)), gain(most));
-/** The same as a part of the run; nothing where nothing is gained. */
-const gainShare = ({gain_ns, gain_least_ns}, runNs) => gain_ns < 1 || !(runNs > 0) ? "" :
-  range(share(Math.min(gain_least_ns, gain_ns) / runNs), share(gain_ns / runNs));
 const change = (ns) => (ns >= 0.5 ? "+" : "") + duration(ns);
 const cost = (ns) => ns < 999.5 ? `${ns.toFixed(Math.abs(ns) < 9.995 ? 2 : Math.abs(ns) < 99.95 ? 1 : 0)} ns` : duration(ns);
 const count = (n) => Math.round(n).toLocaleString("en-US");

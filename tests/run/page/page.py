@@ -166,10 +166,9 @@ def check_numbers(browser, name, run):
     expect(f"{name}: the efficiency", text_of(browser, ".factor .value") == factors)
     for cause in report["causes"]:
         expect(f"{name}: the text report has cause {cause['cause']}", any(line.startswith(f"{cause['cause']} {cause['name']}  ") for line in text.splitlines()))
-        gains = (min(cause["gain_least_ns"], cause["gain_ns"]), cause["gain_ns"])
-        gain = " to ".join(dict.fromkeys("nothing" if ns < 1 else duration(-ns, 2) for ns in gains))
-        of_run = " to ".join(dict.fromkeys(share(ns / report["duration_ns"]) for ns in gains)) if cause["gain_ns"] >= 1 else ""
-        figures = [duration(cause["waiting_ns"]), share(cause["share"]), gain, of_run]
+        figures = [duration(cause["waiting_ns"]), share(cause["share"]), cause["gain_text"], cause["gain_share_text"]]
+        expect(f"{name}: the text report has the gain of cause {cause['cause']}", any(
+            line.startswith(f"{cause['cause']} {cause['name']}  ") and f"  {cause['gain_text']}" in line for line in text.splitlines()))
         item = f"#cause-{cause['cause']}"
         expect(f"{name}: the figures of cause {cause['cause']}", text_of(browser, f"{item} .figure") == figures, text_of(browser, f"{item} .figure"), figures)
         expect(f"{name}: why, and what to do about cause {cause['cause']}", all(cause[key] is None or cause[key] in text_of(browser, item)[0]

@@ -645,6 +645,33 @@ static void a_factor_of_what_acts_at_times_is_that_over_the_run(void **state)
     arena_release(&arena);
 }
 
+static void expect_gain(double gain_ns, double least_share, const char *gain, const char *of_run)
+{
+    enum { RUN_NS = 1000000000 }; /* as in settled() */
+    struct arena arena = {0};
+    struct cause_rank late = {.rank = 1, .time_ns = 2e9}, other = {.rank = 0, .time_ns = 1e9};
+    struct cause cause = {.kind = KIND_MORE_TIME, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = 1;
+    cause.if_balanced_ns = gain_ns;
+    cause.if_balanced_least_ns = least_share * gain_ns;
+    cause = settled(NULL, &cause);
+    assert_string_equal(explain_gain(&arena, &cause), gain);
+    assert_string_equal(explain_gain_share(&arena, &cause, RUN_NS), of_run);
+    arena_release(&arena);
+}
+
+/* Nobody needs to know of one nanosecond. */
+static void gains_that_nobody_needs_are_no_figures(void **state)
+{
+    (void)state;
+    expect_gain(120e6, 1, "-120 ms", "12 %");
+    expect_gain(120e6, 0.5, "-60 ms to -120 ms", "6.0 % to 12 %");
+    expect_gain(120e6, 0.05, "up to -120 ms", "up to 12 %");
+    expect_gain(9e6, 1, "next to nothing", "");
+    expect_gain(1, 1, "next to nothing", "");
+    expect_gain(0, 1, "nothing", "");
+}
+
 /* A routine that is called from two places, one of which is the cause; and a wait for what no record tells. */
 static void what_is_not_the_cause_s_alone_is_told_as_such(void **state)
 {
@@ -789,6 +816,7 @@ int main(void)
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(threads_that_share_unevenly_are_told),
         cmocka_unit_test(partings_are_told),
+        cmocka_unit_test(gains_that_nobody_needs_are_no_figures),
         cmocka_unit_test(a_factor_of_what_acts_at_times_is_that_over_the_run),
         cmocka_unit_test(a_decision_is_no_second_fact),
         cmocka_unit_test(what_is_not_the_cause_s_alone_is_told_as_such),
