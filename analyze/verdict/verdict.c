@@ -6,6 +6,7 @@
 #include "analyze/verdict/machine.h"
 #include "analyze/verdict/reason.h"
 #include "analyze/verdict/when.h"
+#include <math.h>
 
 /* The two ends of a message are in different calls as a matter of course. */
 static bool has_instead(const struct cause *cause, const struct sides *sides)
@@ -119,10 +120,22 @@ void verdict_settle_machine(struct analysis *analysis)
     analysis->machine.advice = advice_of_machine(analysis);
 }
 
+void verdict_settle_efficiency(struct analysis *analysis)
+{
+    struct efficiency *efficiency = &analysis->efficiency;
+    bool is_unknown = efficiency->unrecorded_ns >= (NOTABLY_LONGER - 1) * efficiency->all_ns;
+    double *factors[] = {&efficiency->parallel, &efficiency->load_balance, &efficiency->serialisation,
+                         &efficiency->transfer, &efficiency->processor};
+    for (size_t i = 0; i < sizeof factors / sizeof *factors && (is_unknown || analysis->answer.kind == ANSWER_HANG);
+         i++)
+        *factors[i] = NAN;
+}
+
 void verdicts_find(struct analysis *analysis)
 {
     struct arena scratch = {0};
     struct settled_kinds *settled = arena_array(&scratch, struct settled_kinds, analysis->n_causes + 1);
+    verdict_settle_efficiency(analysis);
     verdict_settle_machine(analysis);
     settle_transfers(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)

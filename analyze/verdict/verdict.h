@@ -12,5 +12,7 @@ void verdicts_find(struct analysis *analysis);
 struct settled_kinds verdict_settle(const struct analysis *analysis, struct cause *cause);
 /* The machine's row: why CPUs were short, and what to do. */
 void verdict_settle_machine(struct analysis *analysis);
+/* Factors of a run that hangs, or is not recorded for long, are not the program's. */
+void verdict_settle_efficiency(struct analysis *analysis);
 /* Of one of a cause's decisions. */
 void verdict_settle_parting(struct parting *parting);

@@ -195,6 +195,7 @@ static void settle(struct fixture *f)
     for (uint32_t i = 0; i < f->analysis.n_causes; i++)
         verdict_settle(&f->analysis, &f->analysis.causes[i]);
     verdict_settle_machine(&f->analysis);
+    verdict_settle_efficiency(&f->analysis);
 }
 
 /* The text that a printer makes; to be freed. Inlined, GCC takes what is found in it for a pointer to the variable. */
@@ -505,6 +506,29 @@ static void the_end_of_a_run_is_said_first(void **state)
     f->locations[0].end_how = f->locations[1].end_how = WW_END_EXIT;
     f->locations[0].end_detail = f->locations[1].end_detail = 3;
     expect_first(f, "The run ended after 9.00 s: ranks 0,1 ended with status 3 without calling MPI_Finalize.\n");
+}
+
+/* Most of the time is then that of the hang, or of nobody knows what. */
+static void a_run_that_hangs_or_is_not_recorded_has_no_efficiency(void **state)
+{
+    struct fixture *f = *state;
+    const struct efficiency efficiency = f->analysis.efficiency;
+    struct open_wait *hang = &f->open_waits[0];
+    *hang = (struct open_wait){.rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .dur_ns = 8000000000};
+    char *text = printed(f, &usual);
+    expect_in(text, "\nparallel efficiency 0.66 = ");
+    free(text);
+    f->analysis.efficiency.unrecorded_ns = efficiency.all_ns / 10;
+    text = printed(f, &usual);
+    assert_null(strstr(text, "parallel efficiency"));
+    free(text);
+    f->analysis.efficiency = efficiency;
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 1;
+    f->analysis.answer.kind = ANSWER_HANG;
+    text = printed(f, &usual);
+    assert_null(strstr(text, "parallel efficiency"));
+    free(text);
 }
 
 /* Its causes stand below it, without what it says of them already. */
@@ -1022,6 +1046,7 @@ int main(void)
         WITH_FIXTURE(the_first_line_is_the_answer),
         WITH_FIXTURE(a_message_that_nobody_sent_is_told),
         WITH_FIXTURE(the_end_of_a_run_is_said_first),
+        WITH_FIXTURE(a_run_that_hangs_or_is_not_recorded_has_no_efficiency),
         WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
