@@ -319,6 +319,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     teams_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
+    pauses_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
     if (passes->wants_facts)
         facts_write(analysis, &passes->measures, &passes->executions, &passes->sites, &passes->traffic);

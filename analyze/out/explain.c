@@ -534,6 +534,14 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_MEMORY_ACCESS] =
         "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
         "times as much); `perf stat` on a late and another rank tells more",
+    [ADVICE_SHORTEN_SLEEP] =
+        "the program sleeps here: remove the sleep or shorten it; if it waits for something, wait for that instead",
+    [ADVICE_FILE_ACCESS] =
+        "read or write less here, less often or in larger pieces; or share it among the ranks with collective MPI-IO "
+        "(MPI_File_write_all), or let it go on while the ranks compute",
+    [ADVICE_TOUCHED_MEMORY] =
+        "the kernel hands out memory here, page by page: allocate and touch it once before, keep it instead of freeing "
+        "it, or use huge pages",
     [ADVICE_SYSTEM_CALLS] =
         "`whywait report --routines --causing` names the routine that sleeps, reads, writes or waits for a lock; few "
         "calls in `strace -c -w -f` mean page faults: use touched memory again",

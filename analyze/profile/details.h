@@ -88,6 +88,16 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
 void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*
+ * What a blocked cause sleeps or enters the kernel for: a sleep of its own, files, or memory. The C library's routines
+ * in the stacks of sleeps and of samples in the kernel tell; where most are others, or have no name, nothing is known.
+ */
+
+/* By the name of a routine of the C library. */
+enum pause pause_of_routine(const char *routine);
+/* Causes and steps are complete. */
+void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+
+/*
  * The places of allocation, from bins of bytes (recorded with --space): every point of the program at which counted
  * code asks for memory, with what each process asked for there. Copies of one source line in one routine (inlined,
  * unrolled, from templates) are one point. Routines that allocate for others (xmalloc) have no bytes of their own: what

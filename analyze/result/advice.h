@@ -24,7 +24,10 @@
     X(COMPARE_NODES, "compare-nodes")             /* slower, on one node */                                            \
     X(COMPARE_CALLS, "compare-calls")             /* slower, inside a library that is not counted */                   \
     X(MEMORY_ACCESS, "memory-access")             /* slower, otherwise */                                              \
-    X(SYSTEM_CALLS, "system-calls")               /* asleep or in the kernel */                                        \
+    X(SHORTEN_SLEEP, "shorten-sleep")             /* the program sleeps on purpose */                                  \
+    X(FILE_ACCESS, "file-access")                 /* it reads or writes files */                                       \
+    X(TOUCHED_MEMORY, "touched-memory")           /* the kernel hands out or takes back memory */                      \
+    X(SYSTEM_CALLS, "system-calls")               /* asleep or in the kernel for something else */                     \
     X(MACHINE, "machine")                         /* the machine's row has it */                                       \
     X(WRITER, "writer")                           /* it waits for shared memory to change */                           \
     X(DATA_TYPES, "data-types")                   /* time in a call that needs no other rank */                        \

@@ -231,6 +231,9 @@ const char *remedy_name(enum remedy remedy); /* "share", "as-others", "none": as
  * there are CPUs for more. */
 enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
 
+/* For what most of a cause's time asleep or in the kernel passes, on the rank most to blame. */
+enum pause { PAUSE_UNKNOWN, PAUSE_SLEEP, PAUSE_FILE, PAUSE_MEMORY, PAUSE_N };
+
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
@@ -261,6 +264,7 @@ struct cause {
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
+    enum pause pause;      /* of one that is blocked */
     enum errand errand;    /* that most of it is, of an interpreter; or for whose sake its ranks are late */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */

@@ -134,6 +134,16 @@ static enum advice advice_of_sharing(const struct cause *cause)
                                                : ADVICE_NONE;
 }
 
+/* Asleep or in the kernel. */
+static enum advice advice_of_blocked(const struct cause *cause)
+{
+    static const enum advice advice[PAUSE_N] = {[PAUSE_UNKNOWN] = ADVICE_SYSTEM_CALLS,
+                                                [PAUSE_SLEEP] = ADVICE_SHORTEN_SLEEP,
+                                                [PAUSE_FILE] = ADVICE_FILE_ACCESS,
+                                                [PAUSE_MEMORY] = ADVICE_TOUCHED_MEMORY};
+    return cause->n_files ? ADVICE_FILE_ACCESS : advice[cause->pause];
+}
+
 static enum advice advice_of_kind(const struct analysis *analysis, const struct cause *cause)
 {
     const struct step *step = &analysis->steps[cause->step];
@@ -143,7 +153,7 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
     case KIND_SLOWER:
         return advice_of_slower(analysis, cause);
     case KIND_BLOCKED:
-        return ADVICE_SYSTEM_CALLS;
+        return advice_of_blocked(cause);
     case KIND_DESCHEDULED:
         return ADVICE_MACHINE;
     case KIND_TRANSFER:

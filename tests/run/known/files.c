@@ -5,6 +5,7 @@
  *
  * ranks: 3
  * expect: routine=File_write rank=1 share=0.5 call=MPI_Barrier waiters=0,2 kind=blocked moves=data.bin:1:335544320
+ *         next="collective MPI-IO"
  */
 #include "known.h"
 

@@ -7,6 +7,7 @@
  *
  * ranks: 4
  * expect: loop=late_sleep rank=3 kind=blocked share=0.6 call=MPI_Test|MPI_Iprobe|MPI_Testany
+ *         next="remove the sleep"
  */
 #define _GNU_SOURCE
 #include "known.h"

@@ -5,6 +5,7 @@
  *
  * ranks: 3
  * expect: loop=touching rank=1 share=0.8 call=MPI_Barrier wait="wait at barrier" waiters=0,2 kind=blocked
+ *         next="huge pages"
  */
 #define _GNU_SOURCE
 #include "known.h"

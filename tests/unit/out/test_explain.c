@@ -410,6 +410,12 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which rank writes to this memory"));
     cause.kind = KIND_BLOCKED;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock"));
+    cause.pause = PAUSE_SLEEP;
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "remove the sleep or shorten it"));
+    cause.pause = PAUSE_MEMORY;
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "huge pages"));
+    cause.pause = PAUSE_FILE;
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "collective MPI-IO"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "memory access"));
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "denormals"));

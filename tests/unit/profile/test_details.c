@@ -18,10 +18,38 @@ static void test_threads_at_a_time(void **state)
     assert_true(threads_at_a_time(5, 0, 2) == 0);
 }
 
+static void routines_tell_what_the_kernel_is_entered_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *routine;
+        enum pause pause;
+    } cases[] = {
+        {"clock_nanosleep", PAUSE_SLEEP},
+        {"__GI___clock_nanosleep", PAUSE_SLEEP},
+        {"usleep", PAUSE_SLEEP},
+        {"__GI___libc_write", PAUSE_FILE},
+        {"pread64", PAUSE_FILE},
+        {"__open64_nocancel", PAUSE_FILE},
+        {"fsync", PAUSE_FILE},
+        {"__GI_madvise", PAUSE_MEMORY},
+        {"__munmap", PAUSE_MEMORY},
+        {"__memset_avx2_unaligned_erms", PAUSE_MEMORY},
+        {"__lll_lock_wait", PAUSE_UNKNOWN},
+        {"readout", PAUSE_UNKNOWN},
+        {"pthread_cond_wait", PAUSE_UNKNOWN},
+        {"poll", PAUSE_UNKNOWN},
+        {"", PAUSE_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pause_of_routine(cases[i].routine), cases[i].pause);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_at_a_time),
+        cmocka_unit_test(routines_tell_what_the_kernel_is_entered_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

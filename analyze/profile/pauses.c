@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/constants/constants.h"
+#include "analyze/profile/details.h"
+#include "wrap/base/keys.h"
+#include "wrap/base/sparse.h"
+#include <stdio.h>
+#include <string.h>
+
+/* System calls, as the C library names them. */
+static const struct {
+    const char *name;
+    enum pause pause;
+} calls[] = {
+    {"nanosleep", PAUSE_SLEEP},
+    {"clock_nanosleep", PAUSE_SLEEP},
+    {"usleep", PAUSE_SLEEP},
+    {"sleep", PAUSE_SLEEP},
+    {"read", PAUSE_FILE},
+    {"write", PAUSE_FILE},
+    {"pread", PAUSE_FILE},
+    {"pwrite", PAUSE_FILE},
+    {"readv", PAUSE_FILE},
+    {"writev", PAUSE_FILE},
+    {"preadv", PAUSE_FILE},
+    {"pwritev", PAUSE_FILE},
+    {"fsync", PAUSE_FILE},
+    {"fdatasync", PAUSE_FILE},
+    {"sync_file_range", PAUSE_FILE},
+    {"open", PAUSE_FILE},
+    {"openat", PAUSE_FILE},
+    {"ftruncate", PAUSE_FILE},
+    {"fallocate", PAUSE_FILE},
+    {"posix_fallocate", PAUSE_FILE},
+    {"madvise", PAUSE_MEMORY},
+    {"mmap", PAUSE_MEMORY},
+    {"munmap", PAUSE_MEMORY},
+    {"mremap", PAUSE_MEMORY},
+    {"brk", PAUSE_MEMORY},
+    {"sbrk", PAUSE_MEMORY},
+};
+
+/* "__GI___libc_write" is write, "pread64" pread. */
+enum pause pause_of_routine(const char *routine)
+{
+    static const char *const prefixes[] = {"_", "GI_", "libc_", "new_"}, *const suffixes[] = {"_nocancel", "_2", "64"};
+    char name[32];
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes;) {
+        size_t n = strlen(prefixes[i]);
+        bool has = !strncmp(routine, prefixes[i], n);
+        routine += has ? n : 0;
+        i = has ? 0 : i + 1;
+    }
+    if ((size_t)snprintf(name, sizeof name, "%s", routine) >= sizeof name)
+        return PAUSE_UNKNOWN;
+    name[strcspn(name, "@")] = '\0';
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t n = strlen(suffixes[i]), all = strlen(name);
+        if (all > n && !strcmp(name + all - n, suffixes[i]))
+            name[all - n] = '\0';
+    }
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!strcmp(name, calls[i].name))
+            return calls[i].pause;
+    /* They touch memory, and make no system call. */
+    bool touches = !strncmp(name, "memset", 6) || !strncmp(name, "memcpy", 6) || !strncmp(name, "memmove", 7);
+    return touches ? PAUSE_MEMORY : PAUSE_UNKNOWN;
+}
+
+/* By the innermost routine that tells, from the system call outwards to the program's own code. That makes none itself:
+ * if the kernel runs there, it is for memory that is touched. */
+static enum pause pause_of_frame(struct sites *sites, uint32_t frame, bool is_asleep)
+{
+    const struct trace *trace = sites->trace;
+    bool is_own = true;
+    trace_walk (trace, at, frame) {
+        const struct trace_frame *here = &trace->frames[at];
+        if (here->module == TRACE_NONE)
+            return PAUSE_UNKNOWN;
+        const char *routine =
+            code_routine_name(sites->code, here->module, trace_code_address(here->address, here->is_return));
+        enum pause pause = routine ? pause_of_routine(routine) : PAUSE_UNKNOWN;
+        if (pause)
+            return pause;
+        if (sites_frame_place(sites, at) != CODE_NONE)
+            return is_own && !is_asleep ? PAUSE_MEMORY : PAUSE_UNKNOWN;
+        is_own = false;
+    }
+    return PAUSE_UNKNOWN;
+}
+
+/* Time asleep or in the kernel by place and rank, of each kind. */
+struct pauses {
+    struct sites *sites;
+    struct sparse ns[PAUSE_N];
+};
+
+static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
+{
+    uint32_t step = entry->blocked_ns || entry->kernel_ns ? sites_sample_step(pauses->sites, entry->frame) : TRACE_NONE;
+    const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(pauses->sites->steps, step);
+    if (!key || key->what != WHAT_PLACE)
+        return;
+    uint64_t at = key_pair(key->id, entry->rank);
+    if (entry->blocked_ns)
+        sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, true)], at, (double)entry->blocked_ns);
+    if (entry->kernel_ns)
+        sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, false)], at, (double)entry->kernel_ns);
+}
+
+/* Of what names it and of all that is inside, on the rank most to blame. */
+static enum pause pause_of_cause(const struct pauses *pauses, const struct analysis *analysis,
+                                 const struct cause *cause)
+{
+    struct map known = {0};
+    double ns[PAUSE_N] = {0}, all_ns = 0;
+    for (uint32_t i = 0; i <= cause->n_parts; i++) {
+        uint32_t place = analysis->steps[i ? cause->parts[i - 1].step : cause->step].place;
+        bool is_new = false;
+        if (place != CODE_NONE)
+            map_put(&known, place, &is_new);
+        for (int pause = 0; pause < PAUSE_N && is_new; pause++)
+            ns[pause] += sparse_get(&pauses->ns[pause], key_pair(place, cause->ranks[0].rank));
+    }
+    map_release(&known);
+    for (int pause = 0; pause < PAUSE_N; pause++)
+        all_ns += ns[pause];
+    for (int pause = PAUSE_UNKNOWN + 1; pause < PAUSE_N; pause++)
+        if (ns[pause] > MAJORITY * all_ns)
+            return (enum pause)pause;
+    return PAUSE_UNKNOWN;
+}
+
+void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
+{
+    struct pauses pauses = {.sites = sites};
+    if (!sites->code)
+        return;
+    for (size_t i = 0; i < survey->entries.n; i++)
+        take_entry(&pauses, &survey->entries.at[i]);
+    for (int i = 0; i < PAUSE_N; i++)
+        sparse_pack(&pauses.ns[i]);
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        struct cause *cause = &analysis->causes[i];
+        if (cause->kind == KIND_BLOCKED && cause->n_ranks)
+            cause->pause = pause_of_cause(&pauses, analysis, cause);
+    }
+    for (int i = 0; i < PAUSE_N; i++)
+        sparse_release(&pauses.ns[i]);
+}
