@@ -199,6 +199,12 @@ static double *bars_of(struct arena *arena, const struct series *series, const s
     return bars;
 }
 
+/* A change is one of two runs on either side. */
+static bool has_enough_runs(const struct series *series)
+{
+    return series->comparison.n_runs >= 4;
+}
+
 static void print_trend_rows(struct page *page, const struct series *series, const struct series_options *options)
 {
     struct arena scratch = {0};
@@ -221,6 +227,8 @@ static void print_trend_rows(struct page *page, const struct series *series, con
         if (changed->changed_at != SERIES_NEVER)
             page_put(page, "  %s from run %u on", direction(changed), changed->changed_at + 1);
         page_style(page, STYLE_PLAIN);
+        if (changed->changed_at == SERIES_NEVER && !row->depth && has_enough_runs(series))
+            page_put(page, "  no change seen");
         end_row(page, &scratch, rest, name_width);
     }
     arena_release(&scratch);
@@ -275,7 +283,7 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
                                     "note: a bar is the mean of %.3g runs next to each other; a larger --width has "
                                     "more of them, --format json each run",
                                     (double)n_runs / (double)n));
-    if (n_runs < 4)
+    if (!has_enough_runs(series))
         page_paragraph(&page, 0, 2, "note: a change of a time needs two runs on either side that show it");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));

@@ -116,6 +116,20 @@ static void few_runs_have_a_bar_each(void **state)
     free(text);
 }
 
+/* Of each part of the time, as of the waiting as a whole: whether it has changed. */
+static void every_part_has_a_verdict(void **state)
+{
+    (void)state;
+    char *text = trend_of(20, 110);
+    assert_int_equal(n_of(text, "no change seen"), 4);
+    assert_int_equal(n_of(text, "more from run 11 on"), 2); /* waiting for the program's code, and its loop */
+    free(text);
+    text = trend_of(3, 110);
+    assert_null(strstr(text, "no change seen"));
+    assert_non_null(strstr(text, "two runs on either side"));
+    free(text);
+}
+
 /* As of causes the first are told, the others counted. */
 static void exact_changes_are_bounded(void **state)
 {
@@ -131,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_runs_share_bars),
         cmocka_unit_test(few_runs_have_a_bar_each),
+        cmocka_unit_test(every_part_has_a_verdict),
         cmocka_unit_test(exact_changes_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
