@@ -15,7 +15,6 @@
 #include "analyze/pipeline.h"
 #include "analyze/archive/keep.h"
 #include "analyze/archive/run.h"
-#include "analyze/blame/answer.h"
 #include "analyze/blame/blame.h"
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
@@ -392,7 +391,6 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     add_facts(&passes, analysis);
     check_sums(analysis);
     check_times(trace, analysis);
-    answer_find(analysis);
 out:
     passes_release(&passes);
     return analysis;

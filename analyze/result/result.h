@@ -576,7 +576,7 @@ struct analysis {
                                       struct arena *arena);
     struct cause *causes;           /* of the program, by falling waiting_ns, then step */
     struct partition *partitions;   /* by falling waiting of the largest cause in each */
-    struct answer answer;           /* once all is found (blame/answer.h) */
+    struct answer answer;           /* once all is found (verdict/answer.h) */
     struct machine machine;         /* the rest */
     struct transfers transfers;     /* no part of waiting_ns */
     struct allocation *allocations; /* by falling bytes */

@@ -2,6 +2,7 @@
 #include "analyze/verdict/verdict.h"
 #include "analyze/constants/constants.h"
 #include "analyze/verdict/advice.h"
+#include "analyze/verdict/answer.h"
 #include "analyze/verdict/balance.h"
 #include "analyze/verdict/machine.h"
 #include "analyze/verdict/reason.h"
@@ -143,5 +144,6 @@ void verdicts_find(struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
         settle_gain(analysis, &analysis->partitions[i].whole);
     settle_nodes(analysis, settled, &scratch);
+    answer_find(analysis);
     arena_release(&scratch);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The level above the rows: which causes share one reason, and what there is to say first. Causes are built here. */
-#include "analyze/blame/answer.h"
+#include "analyze/verdict/answer.h"
 #include "analyze/blame/late.h"
 #include "analyze/blame/partitions.h"
 #include "tests/unit/scene/scene.h"
@@ -275,6 +275,25 @@ static void little_waiting_at_random_is_nothing_to_mend(void **state)
     assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
 }
 
+/* Whatever it adds up to, and however the run ended: its row says that there is nothing to change. */
+static void steps_that_vary_are_nothing_to_mend(void **state)
+{
+    struct run *run = *state;
+    struct open_wait wait = {.dur_ns = 1000 * (uint64_t)MS, .longest_ns = 2000 * (uint64_t)MS};
+    run->analysis.efficiency.all_ns = 40e9;
+    run->analysis.open_waits = &wait;
+    run->analysis.n_open_waits = 1;
+    struct cause *cause = add(run, (const double[N]){9000, 6000, 6000, 6000});
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    cause->balance = BALANCE_VARYING;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
+    wait.dur_ns = 3000 * (uint64_t)MS;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+}
+
 static void one_rank_and_no_waiting_are_answers(void **state)
 {
     struct run *run = *state;
@@ -424,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_trace_tells_the_partition_and_what_is_beside_it),
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
+        cmocka_unit_test_setup_teardown(steps_that_vary_are_nothing_to_mend, run_make, run_free),
         cmocka_unit_test_setup_teardown(waits_without_end_are_an_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_is_larger_is_the_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(the_end_of_a_run_is_an_answer, run_make, run_free),

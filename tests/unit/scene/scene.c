@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pipeline.h"
+#include "analyze/verdict/verdict.h"
 #include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>
@@ -104,6 +105,12 @@ const struct analysis *scene_analyse(struct scene *scene)
     check_steps(scene->analysis);
     check_times(&scene->analysis->efficiency);
     return scene->analysis;
+}
+
+enum answer_kind scene_answer(struct scene *scene)
+{
+    verdicts_find(scene->analysis);
+    return scene->analysis->answer.kind;
 }
 
 void scene_event(struct scene *scene, struct event event)

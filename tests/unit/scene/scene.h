@@ -25,6 +25,8 @@ void scene_free(struct scene *scene);
 /* Asserts that no cause is inferred and belied by its own gain, and that steps, causes and the machine's row say the
  * same of time on and off the CPU, and that the parts of the time add up to all of it. */
 const struct analysis *scene_analyse(struct scene *scene);
+/* Of a scene that has been analysed: all verdicts, and among them what is said first. */
+enum answer_kind scene_answer(struct scene *scene);
 
 /* Code `name` runs on `rank` from now to `until_us`. */
 void scene_work(struct scene *scene, uint32_t rank, const char *name, uint64_t until_us);

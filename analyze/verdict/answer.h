@@ -5,7 +5,8 @@
  * Nothing is to be mended where no cause is worth a hundredth of the time that the machine leaves to the program, but
  * those that come at random: all ranks take as long in them over the run, as far as their errors tell, and the blame
  * goes from rank to rank. People take times for the same within a twentieth, so such waiting may be a twentieth of that
- * time. More of it has a reason, if only the order in which the ranks do the same.
+ * time. More of it has a reason, if only the order in which the ranks do the same; unless single steps vary by no more
+ * than core and cache make of the same work (balance.h).
  *
  * Transfers are what there is to say first where they take a twentieth of all time and longer than ranks wait for the
  * program, whether ranks are late or not.
@@ -15,5 +16,5 @@
 #pragma once
 #include "analyze/result/result.h"
 
-/* After causes, partitions and efficiency. */
+/* After all other verdicts. */
 void answer_find(struct analysis *analysis);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/blame/answer.h"
+#include "analyze/verdict/answer.h"
 #include "analyze/constants/constants.h"
 #include <math.h>
 
@@ -24,6 +24,8 @@ static bool is_as_long_on_all(const struct cause *cause)
 
 static bool is_random(const struct cause *cause)
 {
+    if (cause->balance == BALANCE_VARYING)
+        return true;
     bool computes = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER || cause->kind == KIND_MORE_TIME;
     return computes && !cause->is_unexplained && !cause->is_spinning && cause->n_ranks > 1 && is_as_long_on_all(cause);
 }
@@ -50,9 +52,11 @@ static double endless_ns(const struct analysis *analysis)
 static bool is_fine(const struct analysis *analysis, double program_ns)
 {
     double negligible_ns = analysis->answer.negligible_ns;
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
         if (analysis->causes[i].waiting_ns >= negligible_ns && !is_random(&analysis->causes[i]))
             return false;
+        program_ns -= analysis->causes[i].balance == BALANCE_VARYING ? analysis->causes[i].waiting_ns : 0;
+    }
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
         if (analysis->partitions[i].whole.waiting_ns >= negligible_ns)
             return false;
