@@ -214,9 +214,9 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others, const char *decision)
 {
     const char *text = explain_reason(arena, &cause->reason, late, others, decision);
-    const char *what = cause->kind == KIND_BLOCKED    ? "; mostly asleep or in the kernel"
-                       : cause->kind == KIND_TRANSFER ? ", moving data"
-                                                      : "";
+    const char *what = cause->kind == KIND_BLOCKED                             ? "; mostly asleep or in the kernel"
+                       : cause->kind == KIND_TRANSFER && !cause->moves_nothing ? ", moving data"
+                                                                               : "";
     if (cause->reason.lacks_cpu)
         return arena_printf(arena, "%s, and %s ready to run but had no CPU", text, verb(late, "was", "were"));
     bool is_of_wait = cause->is_unrecorded || cause->is_unexplained;
@@ -437,9 +437,12 @@ const char *explain_gain_share(struct arena *arena, const struct cause *cause, d
                                          : arena_strdup(arena, most.text);
 }
 
-static const char *kind_words(enum cause_kind kind, enum balance balance)
+static const char *kind_words(const struct cause *cause, enum cause_kind kind)
 {
     bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;
+    enum balance balance = cause->balance;
+    if (kind == KIND_TRANSFER && cause->moves_nothing)
+        return "inside MPI";
     return says_more && balance == BALANCE_SERIAL    ? "serialisation"
            : says_more && balance == BALANCE_VARYING ? "steps vary"
                                                      : label_kind_words(kind);
@@ -450,7 +453,7 @@ static double called_so_ns(const struct cause *cause, const char *words)
 {
     double ns = 0;
     for (int kind = 0; kind < KIND_N; kind++)
-        ns += strcmp(kind_words((enum cause_kind)kind, cause->balance), words) ? 0 : cause->kind_ns[kind];
+        ns += strcmp(kind_words(cause, (enum cause_kind)kind), words) ? 0 : cause->kind_ns[kind];
     return ns;
 }
 
@@ -461,13 +464,13 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause)
         return "not known";
     for (int kind = 0; kind < KIND_N; kind++)
         sum += cause->kind_ns[kind];
-    const char *largest = kind_words(cause->kind, cause->balance), *text = largest;
+    const char *largest = kind_words(cause, cause->kind), *text = largest;
     double largest_ns = called_so_ns(cause, largest);
     if (!(sum > 0) || largest_ns >= MOST_SHARE * sum)
         return text;
     text = arena_printf(arena, "%s %s", text, amount_share(largest_ns / sum).text);
     for (int kind = 0; kind < KIND_N; kind++) {
-        const char *words = kind_words((enum cause_kind)kind, cause->balance);
+        const char *words = kind_words(cause, (enum cause_kind)kind);
         if (strcmp(words, largest) != 0 && cause->kind_ns[kind] >= WORTH_NAMING * sum)
             text = arena_printf(arena, "%s, %s %s", text, words, amount_share(cause->kind_ns[kind] / sum).text);
     }
@@ -549,10 +552,10 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_WRITER] =
         "see which rank writes to this memory, and what it does before: nothing here is to be made faster",
     [ADVICE_DATA_TYPES] = "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls",
-    [ADVICE_START_UP] = "here MPI starts, or starts processes: it counts once, and less in a longer run",
+    [ADVICE_FEWER_CALLS] = "this call moves no data: make it less often, or once before the work",
+    [ADVICE_START_UP] = "here MPI starts or ends, or starts processes: it counts once, and less in a longer run",
     [ADVICE_CPU_BEFORE] = "CPUs were short, and a partner without one makes a transfer long: see the machine's row",
-    [ADVICE_ASK_LESS] = "ask less often whether something has come, or send fewer or smaller messages; --ranks shows "
-                        "who waits for whom",
+    [ADVICE_ASK_LESS] = "ask less often whether something has come; --ranks shows who waits for whom",
     [ADVICE_FEWER_MESSAGES] =
         "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom",
     [ADVICE_COMPARE_GENERATED] = "see what the code that is made at run time is called for on a late rank and on "

@@ -62,13 +62,14 @@ static const char *headline_transfers(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
     const struct efficiency *efficiency = &analysis->efficiency;
-    const char *text = arena_printf(book->arena, "oving data takes %s of the time, most %s.",
+    bool has_causes = analysis->answer.has_causes;
+    const char *what = analysis->transfers.moves_nothing ? "MPI itself" : has_causes ? "Moving data" : "moving data";
+    const char *text = arena_printf(book->arena, "%s takes %s of the time, most %s.", what,
                                     amount_share(analysis->answer.transfer_share).text,
                                     label_within(book, analysis->transfers.places[0].step));
-    if (!analysis->answer.has_causes)
-        return arena_printf(book->arena, "No rank is late: m%s", text);
-    return arena_printf(book->arena, "M%s Ranks wait for %s.", text,
-                        amount_share(efficiency->waiting_ns / efficiency->all_ns).text);
+    return has_causes ? arena_printf(book->arena, "%s Ranks wait for %s.", text,
+                                     amount_share(efficiency->waiting_ns / efficiency->all_ns).text)
+                      : arena_printf(book->arena, "No rank is late: %s", text);
 }
 
 static const char *headline_fine(struct arena *arena, const struct analysis *analysis)

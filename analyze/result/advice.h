@@ -30,8 +30,9 @@
     X(SYSTEM_CALLS, "system-calls")               /* asleep or in the kernel for something else */                     \
     X(MACHINE, "machine")                         /* the machine's row has it */                                       \
     X(WRITER, "writer")                           /* it waits for shared memory to change */                           \
-    X(DATA_TYPES, "data-types")                   /* time in a call that needs no other rank */                        \
-    X(START_UP, "start-up")                       /* time in which MPI or processes start */                           \
+    X(DATA_TYPES, "data-types")                   /* time in packing, which needs no other rank */                     \
+    X(FEWER_CALLS, "fewer-calls")                 /* time in a call that moves no data */                              \
+    X(START_UP, "start-up")                       /* time in which MPI or processes start, or MPI ends */              \
     X(CPU_BEFORE, "cpu-before")                   /* a transfer, where CPUs were short */                              \
     X(ASK_LESS, "ask-less")                       /* time in asking whether something has come */                      \
     X(FEWER_MESSAGES, "fewer-messages")           /* another transfer */                                               \

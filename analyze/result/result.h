@@ -261,6 +261,7 @@ struct cause {
     bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
     bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
     bool is_unrecorded;    /* recording was switched off meanwhile */
+    bool moves_nothing;    /* of kind transfer: it is a call of MPI that moves no data */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
@@ -429,7 +430,8 @@ struct transfers {
         double ns; /* of all ranks */
     } * places;    /* by falling ns */
     uint32_t n_places;
-    bool have_most; /* ranks lose more to them than by waiting for what the program does */
+    bool moves_nothing; /* the first is a call that moves no data */
+    bool have_most;     /* ranks lose more to them than by waiting for what the program does */
     enum advice advice;
 };
 

@@ -3,6 +3,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/verdict/machine.h"
 #include "analyze/verdict/sides.h"
+#include "analyze/waits/waits.h"
 #include <math.h>
 #include <string.h>
 
@@ -18,14 +19,21 @@ enum thread_sharing thread_sharing_of(const struct cause *cause)
     return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
 }
 
-static bool is_call_of(const struct analysis *analysis, uint32_t step, enum ww_class class)
+/* The call of MPI that a step is; NULL = it is none. */
+static const struct trace_region *call_of(const struct analysis *analysis, uint32_t step)
 {
     const struct trace *trace = analysis->trace;
     const char *call = analysis->steps[step].routine;
     for (uint32_t i = 0; call && i < trace->n_regions; i++)
         if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
-            return trace->regions[i].class == class;
-    return false;
+            return &trace->regions[i];
+    return NULL;
+}
+
+bool step_moves_data(const struct analysis *analysis, uint32_t step)
+{
+    const struct trace_region *call = call_of(analysis, step);
+    return !call || waits_moves_data(call);
 }
 
 /* Ranks did lack CPUs, so that the report has a row for it, and of a host it is known why. */
@@ -38,14 +46,18 @@ static bool ranks_lacked_cpus(const struct analysis *analysis)
 
 enum advice advice_of_transfer(const struct analysis *analysis, uint32_t step)
 {
-    if (is_call_of(analysis, step, WW_LOCAL))
-        return ADVICE_DATA_TYPES;
-    if (is_call_of(analysis, step, WW_INIT) || is_call_of(analysis, step, WW_SPAWN))
+    const struct trace_region *call = call_of(analysis, step);
+    enum ww_class class = call ? call->class : WW_COLLECTIVE;
+    bool moves_data = step_moves_data(analysis, step);
+    if (class == WW_INIT || class == WW_FINALIZE || class == WW_SPAWN)
         return ADVICE_START_UP;
-    if (ranks_lacked_cpus(analysis))
+    if (class == WW_LOCAL && moves_data)
+        return ADVICE_DATA_TYPES;
+    if (moves_data && ranks_lacked_cpus(analysis))
         return ADVICE_CPU_BEFORE;
-    return is_call_of(analysis, step, WW_TEST) || is_call_of(analysis, step, WW_IPROBE) ? ADVICE_ASK_LESS
-                                                                                        : ADVICE_FEWER_MESSAGES;
+    if (class == WW_TEST || class == WW_IPROBE || class == WW_PROBE)
+        return ADVICE_ASK_LESS;
+    return moves_data ? ADVICE_FEWER_MESSAGES : ADVICE_FEWER_CALLS;
 }
 
 /* Code that is given cannot be built to count; but its data comes from the program, or from the input. */

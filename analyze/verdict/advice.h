@@ -9,6 +9,8 @@
 
 enum thread_sharing thread_sharing_of(const struct cause *cause);
 enum advice advice_of(const struct analysis *analysis, const struct cause *cause);
+/* False for a call of MPI that only looks, or sets something up. */
+bool step_moves_data(const struct analysis *analysis, uint32_t step);
 enum advice advice_of_transfer(const struct analysis *analysis, uint32_t step);
 /* ADVICE_NONE where CPUs are not most of the waiting, or nothing tells why they were short. */
 enum advice advice_of_machine(const struct analysis *analysis);

@@ -78,6 +78,7 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
     cause->acts = when_acts(analysis, cause);
     settle_reason(cause);
     cause->sharing = thread_sharing_of(cause);
+    cause->moves_nothing = cause->kind == KIND_TRANSFER && !step_moves_data(analysis, cause->step);
     cause->advice = advice_of(analysis, cause);
     settle_gain(analysis, cause);
     arena_release(&scratch);
@@ -112,6 +113,7 @@ static void settle_transfers(struct analysis *analysis)
     struct transfers *transfers = &analysis->transfers;
     transfers->have_most = transfers->n_places && efficiency->transfer_ns > NEGLIGIBLE_SHARE * efficiency->all_ns &&
                            efficiency->transfer_ns > analysis->waiting_ns - analysis->machine.waiting_ns;
+    transfers->moves_nothing = transfers->n_places && !step_moves_data(analysis, transfers->places[0].step);
     transfers->advice = transfers->have_most ? advice_of_transfer(analysis, transfers->places[0].step) : ADVICE_NONE;
 }
 

@@ -385,6 +385,23 @@ enum step_state waits_state(enum ww_class class)
     }
 }
 
+bool waits_moves_data(const struct trace_region *region)
+{
+    switch (region->call) {
+    case WW_ID_Pack:
+    case WW_ID_Pack_c:
+    case WW_ID_Pack_external:
+    case WW_ID_Pack_external_c:
+    case WW_ID_Unpack:
+    case WW_ID_Unpack_c:
+    case WW_ID_Unpack_external:
+    case WW_ID_Unpack_external_c:
+        return true;
+    default:
+        return waits_state(region->class) != STEP_MPI && region->class != WW_IPROBE && region->class != WW_PROBE;
+    }
+}
+
 bool waits_may_follow_polls(enum ww_class class)
 {
     return class == WW_TEST || class == WW_IPROBE || class == WW_PROBE || class == WW_RECV || class == WW_IRECV ||

@@ -40,5 +40,7 @@ bool waits_need_all(enum ww_coll coll);
 bool waits_is_prefix(enum ww_coll coll);
 /* The kind of time inside a call that is not waiting. */
 enum step_state waits_state(enum ww_class class);
+/* True when the call moves data: between ranks, or between buffers. Others only look, or set something up. */
+bool waits_moves_data(const struct trace_region *region);
 /* True when the call may complete a wait that began with polls or a probe. */
 bool waits_may_follow_polls(enum ww_class class);

@@ -449,6 +449,44 @@ static void who_polls_is_told_to_do_so_less_often(void **state)
     arena_release(&arena);
 }
 
+/* Calls that move no data are no transfer, and nothing is said of data types or messages. */
+static void calls_that_move_nothing_are_inside_mpi(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    static const struct {
+        enum ww_call_id call;
+        enum ww_class class;
+        bool moves;
+        const char *next;
+    } cases[] = {
+        {WW_ID_Init, WW_INIT, false, "here MPI starts"},
+        {WW_ID_Comm_rank, WW_LOCAL, false, "moves no data: make it less often"},
+        {WW_ID_Win_sync, WW_LOCAL, false, "moves no data: make it less often"},
+        {WW_ID_Comm_split, WW_COMM_CREATE, false, "moves no data: make it less often"},
+        {WW_ID_Iprobe, WW_IPROBE, false, "ask less often"},
+        {WW_ID_Pack, WW_LOCAL, true, "data types of fewer"},
+        {WW_ID_Bcast, WW_COLLECTIVE, true, "fewer or smaller messages"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace_region region = {
+            .name = "MPI_Call", .is_mpi = true, .call = cases[i].call, .class = cases[i].class};
+        struct trace trace = {.regions = &region, .n_regions = 1};
+        struct step step = {.routine = "MPI_Call"};
+        struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+        struct cause_rank late = ran(1, 9000000, 10, 0.01);
+        struct cause cause = {.kind = KIND_TRANSFER, .ranks = &late, .n_ranks = 1, .n_late = 1};
+        cause.kind_ns[KIND_TRANSFER] = 1e9;
+        cause = settled(&analysis, &cause);
+        const char *next = explain_next(&arena, &analysis, &cause);
+        if (!strstr(next, cases[i].next))
+            fail_msg("of case %zu: %s", i, next);
+        assert_string_equal(explain_kind_words(&arena, &cause), cases[i].moves ? "transfer" : "inside MPI");
+        assert_int_equal(strstr(explain_cause(&arena, &cause), "moving data") != NULL, cases[i].moves);
+    }
+    arena_release(&arena);
+}
+
 static void who_waits_for_progress_is_told_to_let_mpi_go_on(void **state)
 {
     (void)state;
@@ -815,6 +853,7 @@ int main(void)
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(an_equal_cost_is_never_slower),
         cmocka_unit_test(who_polls_is_told_to_do_so_less_often),
+        cmocka_unit_test(calls_that_move_nothing_are_inside_mpi),
         cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
