@@ -15,14 +15,29 @@ static const char *late_ranks(struct arena *arena, const struct cause *cause)
     return amount_ranks(arena, ranks, cause->n_late);
 }
 
+/* "Rank 3" */
+static const char *who(struct arena *arena, const struct cause *cause)
+{
+    char *text = arena_strdup(arena, late_ranks(arena, cause));
+    *text = (char)toupper((unsigned char)*text);
+    return text;
+}
+
 /* "Rank 3 makes others wait", "Ranks make each other wait" */
 static const char *who_makes_wait(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     if (cause->n_late == analysis->trace->n_ranks)
         return "Ranks make each other wait";
-    char *who = arena_strdup(arena, late_ranks(arena, cause));
-    *who = (char)toupper((unsigned char)*who);
-    return arena_printf(arena, "%s %s others wait", who, cause->n_late == 1 ? "makes" : "make");
+    return arena_printf(arena, "%s %s others wait", who(arena, cause), cause->n_late == 1 ? "makes" : "make");
+}
+
+/* Who looks for memory to change waits as well, and is not to blame: nobody knows for whom it waits. */
+static const char *who_spins(const struct label_book *book, const struct cause *cause)
+{
+    bool is_one = cause->n_late == 1;
+    return arena_printf(book->arena, "%s %s for shared memory to change %s, and %s others wait",
+                        who(book->arena, cause), is_one ? "waits" : "wait",
+                        label_cause_within(book, book->analysis->answer.number), is_one ? "makes" : "make");
 }
 
 /* "2.0 x" */
@@ -43,9 +58,11 @@ static const char *headline_cause(const struct label_book *book)
     const char *where = partition ? arena_printf(arena, "%s as long in %u places", factor(arena, partition->factor),
                                                  partition->n_causes)
                                   : arena_printf(arena, "most %s", label_cause_within(book, answer->number));
-    const char *text = arena_printf(arena, "%s, %s: %s, ", who_makes_wait(arena, analysis, cause), where,
-                                    amount_duration(answer->waiting_ns).text);
-    text = arena_printf(arena, "%s%s", text, amount_share(answer->share).text);
+    const char *what = cause->is_spinning
+                           ? who_spins(book, cause)
+                           : arena_printf(arena, "%s, %s", who_makes_wait(arena, analysis, cause), where);
+    const char *text = arena_printf(arena, "%s: %s, %s", what, amount_duration(answer->waiting_ns).text,
+                                    amount_share(answer->share).text);
     if (answer->is_lacking)
         text = arena_printf(arena, "%s (%s for %s code, %s since %s had no CPU there)", text,
                             amount_duration(cause->waiting_ns).text, cause->n_late == 1 ? "its" : "their",

@@ -6,7 +6,7 @@
  *
  * ranks: 3
  * expect: routine=MPI_Win_sync rank=1 share=0.6 call=MPI_Barrier kind=any
- *   says="it waits for shared memory to change"
+ *   says="it waits for shared memory to change" first="waits for shared memory to change"
  */
 #include "known.h"
 

@@ -414,6 +414,11 @@ static void the_first_line_is_the_answer(void **state)
     answer->elsewhere_share = 0.97;
     expect_first(f, "97 % of the waiting is for ranks that had no CPU. Rank 1 makes others wait, most in loop "
                     "jacobi.c:58-63 in relax(): 6.00 s, 2.0 %.\n");
+    answer->elsewhere_share = 0;
+    answer->is_minor = false;
+    f->causes[0].is_spinning = true; /* it waits itself */
+    expect_first(f, "Rank 1 waits for shared memory to change in loop jacobi.c:58-63 in relax(), and makes others "
+                    "wait: 6.00 s, 2.0 %.\n");
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
     expect_first(f, "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
     char *text = printed(f, &usual);
