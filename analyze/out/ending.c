@@ -80,7 +80,7 @@ static const char *after_start(const struct ending *ending, uint64_t time_ns)
     return arena_printf(ending->book->arena, "%s", when.text);
 }
 
-/* Ranks that end together do not fall silent in the same instant. */
+/* The records of ranks that end together do not end in the same instant. */
 static uint64_t same_moment_ns(const struct trace *trace, uint64_t time_ns)
 {
     return SAME_MOMENT_NS + (time_ns > trace->start_ns ? (time_ns - trace->start_ns) / 100 : 0);
@@ -92,14 +92,14 @@ static bool was_never_recorded(const struct trace_location *location)
     return location->end_how == WW_END_GAVE_UP && !location->end_ns;
 }
 
-/* From when on these ranks, which ended alike, are silent. The first may have taken the others with it. */
+/* Where the records of these ranks end, which ended alike. The first may have taken the others with it. */
 static const char *ending_silence(const struct ending *ending, const struct trace_location *first, uint64_t last_ns)
 {
     struct arena *arena = ending->book->arena;
     const char *last = after_start(ending, last_ns);
     if (last_ns <= first->end_ns + same_moment_ns(ending->book->analysis->trace, last_ns))
         return arena_printf(arena, "the last event is %s after the start", last);
-    return arena_printf(arena, "rank %u fell silent first, %s after the start, the last of them at %s", first->rank,
+    return arena_printf(arena, "the records of rank %u end first, %s after the start, the last ones at %s", first->rank,
                         after_start(ending, first->end_ns), last);
 }
 

@@ -528,8 +528,9 @@ static const char *const fixed_advice[ADVICE_N] = {
         "pieces",
     [ADVICE_SHARE_IN_TURNS] =
         "in each step another rank has more of it: divide the work of each step evenly, in smaller pieces",
-    [ADVICE_NOTHING] = "nothing to change here: no rank has more of it, and single steps vary with clock speed, caches "
-                       "and other processes",
+    [ADVICE_NOTHING] =
+        "you need not do anything here: no rank has more of it, and single steps vary with clock speed, caches "
+        "and other processes",
     [ADVICE_SHARE_LOOP] = "divide the work of this loop differently among the ranks; --cause shows its parts and ranks",
     [ADVICE_SHARE_WORK] = "divide this work differently among the ranks; --cause shows its parts and ranks",
     [ADVICE_CPU_FOR_EACH] =

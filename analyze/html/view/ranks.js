@@ -110,7 +110,7 @@ function heatColour(part) {
 function heatOverTime(run, settings) {
   const t = run.timeline, {report} = run, lines = rankLines(run, settings.order), NBINS = 160, height = Math.max(6, Math.min(20, Math.floor(480 / lines.length)));
   const wanted = settings.heat === "cause" ? state.cause : 0;
-  const options = [["waiting", "waiting"], ["computing", "computing"], ["transfer", "transfer"], ["descheduled", "descheduled"], ["blocked", "blocked"],
+  const options = [["waiting", "waiting"], ["computing", "computing"], ["transfer", "transfer"], ["descheduled", "no CPU"], ["blocked", "blocked"],
     ...report.causes.slice(0, 6).map((cause) => [`cause-${cause.cause}`, `cause ${cause.cause}`])];
   const heat = state.cause && settings.heat === "waiting" && settings.follows !== false ? `cause-${state.cause}` : settings.heat;
   const paints = heat.startsWith("cause-") ? [paintOf("computing", Number(heat.slice(6)) - 1)]
@@ -126,7 +126,7 @@ function heatOverTime(run, settings) {
     return list;
   });
   const canvas = el("canvas.heat", {width: NBINS, height: lines.length * height, role: "img", tabindex: 0,
-    "aria-label": `Heat map of ranks over time: ${heat}. The table of what is in view, in the timeline, has the numbers.`});
+    "aria-label": `Heat map of ranks over time: ${options.find(([key]) => key === heat)?.[1] ?? heat}. The table of what is in view, in the timeline, has the numbers.`});
   const context = canvas.getContext("2d");
   values.forEach((list, i) => list.forEach((value, x) => {
     context.fillStyle = `rgb(${heatColour(value).join(",")})`;

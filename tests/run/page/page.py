@@ -174,6 +174,8 @@ def check_numbers(browser, name, run):
         expect(f"{name}: why, and what to do about cause {cause['cause']}", all(cause[key] is None or cause[key] in text_of(browser, item)[0]
                                                                                for key in ("name", "explanation", "when")) and
                re.split("--", cause["next"])[0] in text_of(browser, item)[0])
+    choices = text_of(browser, "option")
+    expect(f"{name}: one word for a rank without a CPU", "no CPU" in choices and "descheduled" not in choices, choices)
     rows = browser.run("return [...document.querySelectorAll('table.ranks tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
     for rank, row in zip(report["by_rank"], rows):
         times = [duration(rank[key]) for key in ("compute_ns", "waiting_ns", "caused_ns")]

@@ -353,7 +353,7 @@ static void an_equal_cost_is_never_slower(void **state)
                         "rank 1 runs it as often as rank 0, at the same cost each time; single steps vary");
     assert_true(settled(NULL, &cause).remedy == REMEDY_NONE && settled(NULL, &cause).gain_ns == 0);
     assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
-    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "nothing to change here"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "you need not do anything here"));
     /* Nor is a core that is slower by a twentieth, as cores are. */
     ranks[0] = ran(1, 3000000, 10.6, 0.01);
     assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
@@ -423,7 +423,7 @@ static void advice_fits_what_is_explained(void **state)
     struct cause by_turns = {.kind = KIND_SLOWER, .ranks = both, .n_ranks = 2, .n_late = 2};
     by_turns.kind_ns[KIND_SLOWER] = 1e9;
     by_turns.meanwhile = 0.9;
-    assert_non_null(strstr(told_next(&arena, &analysis, &by_turns), "nothing to change here"));
+    assert_non_null(strstr(told_next(&arena, &analysis, &by_turns), "you need not do anything here"));
     cause.library = "/lib/libstdc++.so.6"; /* of which nothing is counted */
     assert_non_null(
         strstr(told_next(&arena, &analysis, &cause), "what libstdc++.so.6 does may be slower there or more"));

@@ -571,7 +571,7 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     free(text);
 }
 
-static void who_fell_silent_first_is_said(void **state)
+static void whose_records_end_first_is_said(void **state)
 {
     struct fixture *f = *state;
     struct report_options wide = usual;
@@ -579,7 +579,7 @@ static void who_fell_silent_first_is_said(void **state)
     f->locations[0].end_how = f->locations[1].end_how = WW_END_NONE;
     f->locations[1].end_ns = 2000000100;
     char *text = printed(f, &wide);
-    expect_in(text, "rank 1 fell silent first, 2.00 s after the start, the last of them at 9.00 s.");
+    expect_in(text, "the records of rank 1 end first, 2.00 s after the start, the last ones at 9.00 s.");
     free(text);
 }
 
@@ -1053,7 +1053,7 @@ int main(void)
         WITH_FIXTURE(the_end_of_a_run_is_said_first),
         WITH_FIXTURE(a_run_that_hangs_or_is_not_recorded_has_no_efficiency),
         WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
-        WITH_FIXTURE(who_fell_silent_first_is_said),
+        WITH_FIXTURE(whose_records_end_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
         WITH_FIXTURE(why_a_call_never_came_back_is_told),
         WITH_FIXTURE(waits_that_were_cut_off_are_told_from_hanging),
