@@ -43,6 +43,8 @@ static void settle_gain(const struct analysis *analysis, struct cause *cause)
         cause->gain_ns = cause->if_as_others_ns;
         cause->gain_least_ns = cause->if_as_others_least_ns;
     }
+    if (cause->gain_ns < NOTABLY_LONGER * cause->gain_least_ns)
+        cause->gain_least_ns = cause->gain_ns; /* one figure */
     cause->is_gain_minor = cause->gain_ns < minor_ns;
     cause->is_gain_least_minor = cause->gain_least_ns < minor_ns;
 }
