@@ -9,6 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+double causes_threads_beyond(const struct causes *causes, uint32_t rank, uint32_t place)
+{
+    const struct crew *crew = &causes->crews[rank];
+    if (crew->n_threads < 2)
+        return 0;
+    double process_ns = fmax(sparse_get(&causes->busy_code, atom_key(rank, place)), 1);
+    double at_a_time = costs_sampled_ns(causes->input->costs, rank, place) / process_ns;
+    return at_a_time > MORE_THREADS * crew->n_at_once ? at_a_time : 0;
+}
+
+double causes_cost_error(const struct causes *causes, uint32_t rank, uint32_t place)
+{
+    double error = costs_error(causes->input->costs, rank, place), beyond = causes_threads_beyond(causes, rank, place);
+    return beyond > 0 ? error + log(beyond) / SAME_DEVIATIONS : error;
+}
+
 static int cause_site_compare(const void *a, const void *b)
 {
     const struct cause_site *left = a, *right = b;

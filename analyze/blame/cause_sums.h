@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What causes.c collects of each cause, and cause_sums.c writes out. Private to the two. */
 #pragma once
-#include "analyze/blame/causes.h"
+#include "analyze/blame/causes_input.h"
 #include "analyze/steps/calltree.h"
 #include "analyze/steps/cpu_use.h"
 #include "analyze/blame/rollup.h"
@@ -56,6 +56,12 @@ struct causes {
                                     there is one for each rank */
 };
 
+/*
+ * Threads may run a place while the main thread is inside MPI, or without a CPU. That is no time of the process in the
+ * place, but the executions are the process's. It shows where more threads were seen there at a time than can be on a
+ * CPU at once: then this returns how many, else 0.
+ */
+double causes_threads_beyond(const struct causes *causes, uint32_t rank, uint32_t place);
 /* The relative error of what one execution of a place takes on a process, of its time there. After busy_code. */
 double causes_cost_error(const struct causes *causes, uint32_t rank, uint32_t place);
 /* The program's causes and the machine's row, into the analysis. */

@@ -142,31 +142,10 @@ static void sum_sides(const struct sparse *from, uint32_t place, double *late, d
             *(from->at[i].key & KEY_WAITING ? others : late) += from->at[i].ns;
 }
 
-/*
- * Threads may run a place while the main thread is inside MPI, or without a CPU. That is no time of the process in the
- * place, but the executions are the process's. It shows where more threads were seen there at a time than can be on a
- * CPU at once: then this returns how many, else 0.
- */
-static double threads_beyond(const struct causes *causes, uint32_t rank, uint32_t place)
-{
-    const struct crew *crew = &causes->crews[rank];
-    if (crew->n_threads < 2)
-        return 0;
-    double process_ns = fmax(sparse_get(&causes->busy_code, atom_key(rank, place)), 1);
-    double at_a_time = costs_sampled_ns(causes->input->costs, rank, place) / process_ns;
-    return at_a_time > MORE_THREADS * crew->n_at_once ? at_a_time : 0;
-}
-
-double causes_cost_error(const struct causes *causes, uint32_t rank, uint32_t place)
-{
-    double error = costs_error(causes->input->costs, rank, place), beyond = threads_beyond(causes, rank, place);
-    return beyond > 0 ? error + log(beyond) / SAME_DEVIATIONS : error;
-}
-
 /* Of a class: over the run the time of a place may be off by as much as threads are too many, in one class by more. */
 static double class_cost_error(const struct causes *causes, uint32_t rank, uint32_t place)
 {
-    return threads_beyond(causes, rank, place) > 0 ? HUGE_VAL : costs_error(causes->input->costs, rank, place);
+    return causes_threads_beyond(causes, rank, place) > 0 ? HUGE_VAL : costs_error(causes->input->costs, rank, place);
 }
 
 /* Of the time in a step's place, and of how often `place` was executed: the place itself, or what calls it. */
