@@ -3,7 +3,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/verdict/machine.h"
 #include "analyze/verdict/sides.h"
-#include "analyze/waits/waits.h"
+#include "analyze/waits/call_classes.h"
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static const struct trace_region *call_of(const struct analysis *analysis, uint3
 bool step_moves_data(const struct analysis *analysis, uint32_t step)
 {
     const struct trace_region *call = call_of(analysis, step);
-    return !call || waits_moves_data(call);
+    return !call || region_moves_data(call);
 }
 
 /* Ranks did lack CPUs, so that the report has a row for it, and of a host it is known why. */

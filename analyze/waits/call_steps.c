@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/call_steps.h"
-#include "analyze/waits/waits.h"
+#include "analyze/waits/call_classes.h"
 #include "wrap/base/err.h"
 
 void call_steps_begin(struct call_steps *steps, const struct sites *sites)
@@ -19,7 +19,7 @@ void call_steps_make(struct call_steps *steps, uint32_t site, enum call_state st
     const struct trace *trace = steps->sites->trace;
     uint32_t region = sites_at(steps->sites, site)->region;
     enum ww_class class = region < trace->n_regions ? trace->regions[region].class : WW_LOCAL;
-    const enum step_state states[CALL_STATES] = {waits_state(class), STEP_MPI, STEP_DESCHEDULED, STEP_UNKNOWN};
+    const enum step_state states[CALL_STATES] = {class_state(class), STEP_MPI, STEP_DESCHEDULED, STEP_UNKNOWN};
     enum step_what what = state == CALL_WAITING ? WHAT_WAIT : WHAT_SITE;
     steps->at.at[site].of[state] = 1 + steps_put(steps->sites->steps, states[state], what, site, TRACE_NONE);
 }

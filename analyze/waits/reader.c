@@ -2,7 +2,7 @@
 #include "analyze/waits/reader.h"
 #include "analyze/constants/constants.h"
 #include "analyze/waits/reading.h"
-#include "analyze/waits/waits.h"
+#include "analyze/waits/call_classes.h"
 #include <string.h>
 
 void reader_begin(struct reader *reader)
@@ -156,7 +156,7 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     struct reading *reading = &reader->readings[at];
     struct call *call = reading->call;
     call->leave_ns = leave_ns;
-    bool ends_polls = reading->polls_since_ns && waits_may_follow_polls(call->class);
+    bool ends_polls = reading->polls_since_ns && class_may_follow_polls(call->class);
     call->since_ns = ends_polls ? reading->polls_since_ns : call->enter_ns;
     call->idle = (struct idle){&reader->absences, at};
     reading_complete(reader, at);

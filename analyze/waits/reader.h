@@ -4,28 +4,7 @@
  * gatherings are matched) and handed to the replay.
  */
 #pragma once
-#include "analyze/steps/lanes.h"
-#include "analyze/waits/absences.h"
-#include "analyze/waits/onesided.h"
-#include "analyze/waits/progress.h"
-#include "analyze/waits/replay.h"
-
-/* A call that never ended, as it stood. */
-struct open_call {
-    uint32_t rank, lane, site, region;
-    uint64_t enter_ns, end_ns;
-    enum ww_class class;
-    uint32_t comm; /* of a collective, when known; TRACE_NONE */
-    uint32_t peer; /* world rank of the partner or the root, when known; TRACE_NONE */
-    int32_t tag;   /* when known; 0 */
-};
-
-/* A rank that was outside MPI at its last event: since when, and what it did for the most part of that time. */
-struct last_stretch {
-    uint32_t rank, step;
-    uint64_t begin_ns, end_ns;
-    double share; /* of the step, in that time */
-};
+#include "analyze/waits/reader_state.h"
 
 /* A call that begins. */
 struct call_begin {
@@ -44,24 +23,6 @@ struct stretch_told {
     /* Of the last one of a main thread: the step that most of it was, plus 1, and its share; 0 = none is known. */
     uint32_t last_step;
     double last_share;
-};
-
-struct reader {
-    const struct trace *trace;
-    const uint32_t *main_lanes; /* by rank */
-    struct replay *replay;
-    struct absences absences; /* of all locations, up to the last event that was told */
-    struct reading *readings; /* by location */
-    uint64_t *last_post_ns;   /* by rank: when it last posted a receive or came to complete one */
-    struct progress progress;
-    struct operations operations;
-    struct slab requests;
-    uint64_t n_requests; /* ever: their order */
-    uint64_t n_calls, n_polls;
-    VEC(struct open_call) open_calls;
-    VEC(struct last_stretch) last_stretches;
-    struct fetching fetching;
-    bool has_callbacks;
 };
 
 void reader_begin(struct reader *reader); /* the borrowed fields are set */

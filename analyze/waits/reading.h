@@ -4,7 +4,7 @@
  * communication: reading_rma.c), and the partners that it needed (reading_partners.c).
  */
 #pragma once
-#include "analyze/waits/reader.h"
+#include "analyze/waits/reader_state.h"
 
 /* Completed in the present call: matched at its end, in the order of posting, as MPI does. */
 struct completion {

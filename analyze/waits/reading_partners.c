@@ -5,7 +5,7 @@
  * thread of its own, the others wait until it comes back, which progress.h tells from the times.
  */
 #include "analyze/waits/reading.h"
-#include "analyze/waits/waits.h"
+#include "analyze/waits/call_classes.h"
 
 /* Kinds of operations (struct progress_part). */
 static const uint64_t kind_message = (uint64_t)2 << 62, kind_collective = (uint64_t)3 << 62;
@@ -117,7 +117,7 @@ static void need_others(struct reader *reader, uint32_t lane, const struct gathe
 {
     struct reading *reading = &reader->readings[lane];
     /* Since the last of the members started that have come so far; of a rooted collective that is too late for some. */
-    bool needs_all = waits_need_all(gathering->coll);
+    bool needs_all = coll_needs_all(gathering->coll);
     const struct point *start = needs_all && gathering->last != TRACE_NONE ? gathering->points[gathering->last] : NULL;
     struct progress_part part = part_under_way(reading, start ? start->time_ns : 0);
     part.kind = kind_collective | (uint64_t)others << 48 | (uint64_t)gathering->coll << 32 | gathering->comm;
@@ -137,7 +137,7 @@ void reading_need_members(struct reader *reader, uint32_t lane, struct gathering
     if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
         return;
     uint32_t mine = gathering_member(reader->replay->gatherings, gathering, rank);
-    if (waits_is_prefix(gathering->coll)) {
+    if (coll_is_prefix(gathering->coll)) {
         need_others(reader, lane, gathering, mine, THOSE_BEFORE);
         need_others(reader, lane, gathering, mine, THOSE_BEHIND);
     } else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/replay.h"
+#include "analyze/waits/call_classes.h"
 #include "analyze/waits/waits.h"
 #include "wrap/base/err.h"
 #include <math.h>
@@ -256,7 +257,7 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
     }
     /* A poll goes on as long as little happens between its calls. */
     uint64_t polled_ns = lane->polling.until_ns - lane->polling.since_ns;
-    if (!(waits_may_follow_polls(call->class) &&
+    if (!(class_may_follow_polls(call->class) &&
           (call->is_after_nap || call->enter_ns - lane->polling.until_ns <= polled_ns))) {
         lane_stop_polling(replay, lane);
         return;
@@ -468,7 +469,7 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
     /* Transfers in a call that never ended are not known. */
     bool is_unknown = waits_for_unknown(call);
-    enum step_state state = call->is_open || is_unknown ? STEP_MPI : waits_state(call->class);
+    enum step_state state = call->is_open || is_unknown ? STEP_MPI : class_state(call->class);
     enum call_state what = call->is_open ? CALL_OPEN : is_unknown ? CALL_WAITING : CALL_ITSELF;
     uint32_t step = call_step(replay->call_steps, call->site, what);
     uint32_t absent = idle_ns > 0 ? call_step(replay->call_steps, call->site, CALL_ABSENT) : step;

@@ -2,32 +2,8 @@
 #include "analyze/waits/waits.h"
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
+#include "analyze/waits/call_classes.h"
 #include <stdlib.h>
-
-enum pattern { PATTERN_NONE, PATTERN_ALL, PATTERN_FROM_ROOT, PATTERN_TO_ROOT, PATTERN_PREFIX, PATTERN_NEIGHBORS };
-
-static enum pattern coll_pattern(enum ww_coll coll)
-{
-    switch (coll) {
-    case WW_COLL_BCAST:
-    case WW_COLL_SCATTER:
-    case WW_COLL_SCATTERV:
-        return PATTERN_FROM_ROOT;
-    case WW_COLL_REDUCE:
-    case WW_COLL_GATHER:
-    case WW_COLL_GATHERV:
-        return PATTERN_TO_ROOT;
-    case WW_COLL_SCAN:
-    case WW_COLL_EXSCAN:
-        return PATTERN_PREFIX;
-    case WW_COLL_NEIGHBOR:
-        return PATTERN_NEIGHBORS;
-    case WW_COLL_NONE:
-        return PATTERN_NONE;
-    default:
-        return PATTERN_ALL;
-    }
-}
 
 static enum wait_kind coll_kind(enum ww_coll coll)
 {
@@ -146,7 +122,7 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
                           struct candidates *candidates)
 {
     struct gathering *gathering = need->gathering;
-    enum pattern pattern = coll_pattern(gathering->coll);
+    enum coll_pattern pattern = coll_pattern(gathering->coll);
     bool is_on_file = gathering->class == WW_IO_COLLECTIVE && pattern == PATTERN_NONE;
     bool moves_on_a_tree = pattern == PATTERN_FROM_ROOT || pattern == PATTERN_PREFIX || gathering->n_first ||
                            (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
@@ -202,7 +178,7 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
         if (gathering_release(need, &candidates->certain.point))
             return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
         /* Of these nothing can be said before all members have come. */
-        enum pattern pattern = coll_pattern(gathering->coll);
+        enum coll_pattern pattern = coll_pattern(gathering->coll);
         return pattern == PATTERN_ALL || pattern == PATTERN_TO_ROOT ? &gathering->sleepers : &gathering->arrivals;
     }
     }
@@ -347,63 +323,4 @@ bool waits_takes_part(const struct gatherings *gatherings, const struct call *ca
             takes_part = is_at(need->kind == NEED_LOCK ? need->lock_wait->release : need->point, absence);
     }
     return takes_part;
-}
-
-bool waits_need_all(enum ww_coll coll)
-{
-    return coll_pattern(coll) == PATTERN_ALL;
-}
-
-bool waits_is_prefix(enum ww_coll coll)
-{
-    return coll_pattern(coll) == PATTERN_PREFIX;
-}
-
-enum step_state waits_state(enum ww_class class)
-{
-    switch (class) {
-    case WW_LOCAL:
-    case WW_INIT:
-    case WW_FINALIZE:
-    case WW_SEND_INIT:
-    case WW_RECV_INIT:
-    case WW_COLL_INIT:
-    case WW_CANCEL:
-    case WW_REQUEST_FREE:
-    case WW_COMM_CREATE:
-    case WW_COMM_FREE:
-    case WW_WIN_CREATE:
-    case WW_WIN_FREE:
-    case WW_SPAWN:
-    case WW_ABORT:
-        return STEP_MPI;
-    case WW_IO:
-    case WW_IO_COLLECTIVE:
-        return STEP_BLOCKED;
-    default:
-        return STEP_TRANSFER;
-    }
-}
-
-bool waits_moves_data(const struct trace_region *region)
-{
-    switch (region->call) {
-    case WW_ID_Pack:
-    case WW_ID_Pack_c:
-    case WW_ID_Pack_external:
-    case WW_ID_Pack_external_c:
-    case WW_ID_Unpack:
-    case WW_ID_Unpack_c:
-    case WW_ID_Unpack_external:
-    case WW_ID_Unpack_external_c:
-        return true;
-    default:
-        return waits_state(region->class) != STEP_MPI && region->class != WW_IPROBE && region->class != WW_PROBE;
-    }
-}
-
-bool waits_may_follow_polls(enum ww_class class)
-{
-    return class == WW_TEST || class == WW_IPROBE || class == WW_PROBE || class == WW_RECV || class == WW_IRECV ||
-           class == WW_WAIT || class == WW_RMA_WAIT;
 }

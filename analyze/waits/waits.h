@@ -20,8 +20,7 @@
  * blame the innocent.
  */
 #pragma once
-#include "analyze/waits/reader.h"
-#include "analyze/waits/replay.h"
+#include "analyze/waits/call.h"
 
 /*
  * Finds what a call, waiting since from_ns, was released by. The last of what it cannot have ended before for certain,
@@ -34,13 +33,3 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
 /* True when the call depends on somebody who was absent in a call of its own then: its partner in a message, a lock or
  * a collective. */
 bool waits_takes_part(const struct gatherings *gatherings, const struct call *call, const struct absence *absence);
-/* True when nobody can have the result before all members have taken part. */
-bool waits_need_all(enum ww_coll coll);
-/* True when a member needs those before it only. */
-bool waits_is_prefix(enum ww_coll coll);
-/* The kind of time inside a call that is not waiting. */
-enum step_state waits_state(enum ww_class class);
-/* True when the call moves data: between ranks, or between buffers. Others only look, or set something up. */
-bool waits_moves_data(const struct trace_region *region);
-/* True when the call may complete a wait that began with polls or a probe. */
-bool waits_may_follow_polls(enum ww_class class);
