@@ -75,31 +75,38 @@ static const char *headline_cause(const struct label_book *book)
     return arena_printf(arena, "%s.", text);
 }
 
+static const char *with_machine(const struct label_book *book, const char *text)
+{
+    const struct analysis *analysis = book->analysis;
+    if (!analysis->answer.is_machine)
+        return text;
+    return arena_printf(book->arena, "%s For another %s of the time ranks waited for others %s.", text,
+                        amount_share(analysis->answer.machine_share).text,
+                        analysis->machine.is_stopped ? "that were stopped" : "that had no CPU");
+}
+
 static const char *headline_transfers(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
     const struct efficiency *efficiency = &analysis->efficiency;
     bool has_causes = analysis->answer.has_causes;
+    double waiting_ns = efficiency->waiting_ns - analysis->machine.waiting_ns;
     const char *what = analysis->transfers.moves_nothing ? "MPI itself" : has_causes ? "Moving data" : "moving data";
     const char *text = arena_printf(book->arena, "%s takes %s of the time, most %s.", what,
                                     amount_share(analysis->answer.transfer_share).text,
                                     label_within(book, analysis->transfers.places[0].step));
-    return has_causes ? arena_printf(book->arena, "%s Ranks wait for %s.", text,
-                                     amount_share(efficiency->waiting_ns / efficiency->all_ns).text)
+    text = has_causes ? arena_printf(book->arena, "%s Ranks wait for %s.", text,
+                                     amount_share(waiting_ns / efficiency->all_ns).text)
                       : arena_printf(book->arena, "No rank is late: %s", text);
+    return with_machine(book, text);
 }
 
-static const char *headline_fine(struct arena *arena, const struct analysis *analysis)
+static const char *headline_fine(const struct label_book *book)
 {
-    const struct answer *answer = &analysis->answer;
-    const char *whom = analysis->machine.is_stopped ? "that were stopped" : "that had no CPU";
-    const char *text =
-        arena_printf(arena, "Nothing to improve in the program: it makes ranks wait for %s of the time, at random.",
-                     amount_share(answer->program_share).text);
-    if (!answer->is_machine)
-        return text;
-    return arena_printf(arena, "%s For another %s of the time ranks waited for others %s.", text,
-                        amount_share(answer->machine_share).text, whom);
+    return with_machine(book, arena_printf(book->arena,
+                                           "Nothing to improve in the program: it makes ranks wait for %s of the time, "
+                                           "at random.",
+                                           amount_share(book->analysis->answer.program_share).text));
 }
 
 /* The first of the sentences on waits that never ended. */
@@ -190,7 +197,7 @@ const char *headline(const struct label_book *book)
     case ANSWER_TRANSFERS:
         return headline_transfers(book);
     case ANSWER_FINE:
-        return headline_fine(book->arena, book->analysis);
+        return headline_fine(book);
     default:
         return headline_cause(book);
     }

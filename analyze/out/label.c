@@ -3,19 +3,8 @@
 #include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"
+#include "analyze/result/names.h"
 #include <string.h>
-
-/* The last n components of a path. */
-static const char *path_tail(const char *path, unsigned n)
-{
-    const char *at = path + strlen(path);
-    while (at > path) {
-        if (at[-1] == '/' && --n == 0)
-            break;
-        at--;
-    }
-    return at;
-}
 
 const char *label_base_name(const char *path)
 {
@@ -26,7 +15,8 @@ const char *label_base_name(const char *path)
 static bool tail_is_shared(const struct analysis *analysis, const char *file, unsigned n)
 {
     for (uint32_t i = 0; i < analysis->n_files; i++)
-        if (strcmp(file, analysis->files[i]) && !strcmp(path_tail(file, n), path_tail(analysis->files[i], n)))
+        if (strcmp(file, analysis->files[i]) &&
+            !strcmp(names_path_tail(file, n), names_path_tail(analysis->files[i], n)))
             return true;
     return false;
 }
@@ -37,9 +27,9 @@ static const char *label_file(const struct label_book *book, const char *file)
     if (book->full_paths)
         return file;
     unsigned n = 1;
-    while (tail_is_shared(book->analysis, file, n) && path_tail(file, n) != file)
+    while (tail_is_shared(book->analysis, file, n) && names_path_tail(file, n) != file)
         n++;
-    return path_tail(file, n);
+    return names_path_tail(file, n);
 }
 
 const char *label_lines(const struct label_book *book, const char *file, uint32_t first, uint32_t last)

@@ -450,6 +450,18 @@ static const char *nameless_text(const struct sites *sites, struct arena *arena,
     return below && !path->parts.at[0].name ? arena_printf(arena, "%s, below %s", text, below) : text;
 }
 
+const char *names_path_tail(const char *path, unsigned n)
+{
+    const char *at = path + strlen(path);
+    while (at > path) {
+        bool is_folders = !strcmp(at, "__init__.py") || !strcmp(at, "__main__.py");
+        if (at[-1] == '/' && !is_folders && --n == 0)
+            break;
+        at--;
+    }
+    return at;
+}
+
 /* Also in which file it is, if that is known. */
 static const char *site_text(struct sites *sites, struct arena *arena, uint32_t site, const char **file)
 {
@@ -469,9 +481,8 @@ static const char *site_text(struct sites *sites, struct arena *arena, uint32_t 
     }
     if (!named.file)
         return named.call;
-    const char *slash = strrchr(named.file, '/');
     *file = named.file;
-    return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
+    return arena_printf(arena, "%s %s:%u", named.call, names_path_tail(named.file, 1), named.line);
 }
 
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)

@@ -31,6 +31,9 @@ void names_steps(struct sites *sites, struct analysis *analysis);
 void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t *of);
 /* One site, whatever others are called. */
 void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out);
+/* The last n components of a path. One says nothing of a module that Python names by its folder (__init__.py,
+ * __main__.py): of these the folder is not counted. */
+const char *names_path_tail(const char *path, unsigned n);
 /* "MPI_Get halo.c:71": the place of the call, whichever path led to it. */
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site);
 /* Code without a name is called "routine 12 of libfoo.so", inside it "routine 12+0x1c of libfoo.so", or without its

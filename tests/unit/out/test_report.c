@@ -442,6 +442,14 @@ static void the_first_line_is_the_answer(void **state)
     text = printed(f, &usual);
     assert_true(strstr(text, "why ranks wait") > strstr(text, "transfers: "));
     free(text);
+    answer->is_machine = true;
+    answer->machine_share = 0.3;
+    f->analysis.machine.waiting_ns = 0.3 * f->analysis.efficiency.all_ns;
+    expect_first(f,
+                 "Moving data takes 40 % of the time, most transfer in MPI_Barrier. Ranks wait for 3.3 %. For another "
+                 "30 % of the time ranks waited for others that had no CPU.\n");
+    answer->is_machine = false;
+    f->analysis.machine.waiting_ns = 0;
     f->open_waits[0] = (struct open_wait){
         .rank = 0, .for_rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .longest_ns = 1};
     f->open_waits[1] = (struct open_wait){.rank = 1,

@@ -211,9 +211,27 @@ static void named_paths_are_told_apart_as_well(void **state)
     named_end(&named);
 }
 
+static void modules_of_folders_are_named_with_their_folder(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        unsigned n;
+        const char *tail;
+    } cases[] = {{"/a/b/jacobi.c", 1, "jacobi.c"},
+                 {"/a/b/jacobi.c", 2, "b/jacobi.c"},
+                 {"/lib/python3/meep/__init__.py", 1, "meep/__init__.py"},
+                 {"/lib/python3/meep/__init__.py", 2, "python3/meep/__init__.py"},
+                 {"tool/__main__.py", 1, "tool/__main__.py"},
+                 {"__init__.py", 1, "__init__.py"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(names_path_tail(cases[i].path, cases[i].n), cases[i].tail);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_of_its_own_is_cut),
+                                       cmocka_unit_test(modules_of_folders_are_named_with_their_folder),
                                        cmocka_unit_test(paths_that_read_the_same_are_told_where_they_part),
                                        cmocka_unit_test(a_path_that_ends_is_told_from_one_that_goes_on),
                                        cmocka_unit_test(the_outer_end_is_told_where_it_has_names),
