@@ -57,6 +57,8 @@ def cell(value):
         return " ".join(cells) if value and None not in cells else None
     if isinstance(value, dict):
         return None
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
+        return f"'{value}"  # no formula for a spreadsheet
     return {True: "true", False: "false", None: ""}[value] if value is None or isinstance(value, bool) else str(value)
 
 
