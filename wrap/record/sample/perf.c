@@ -551,8 +551,7 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     s->stack = sample_write(thread, &sample);
     if (s->is_rarer && s->stack)
         say_note("figures are coarser here (a sample in %d ms), since a thread left the CPU thousands of times a "
-                 "second; nothing "
-                 "to do",
+                 "second; you need not do anything",
                  (int)(s->nominal_ns / 1000000));
     return true;
 }
