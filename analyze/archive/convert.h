@@ -28,7 +28,7 @@ struct convert_options {
  * again. */
 enum { CONVERT_UNDONE = -2 };
 int convert_rank(const char *run_dir, uint32_t rank);
-/* The same where the files of the spool are known: of many ranks, not each needs look for them. */
+/* The same with the files of the spool, so that many ranks do not read the folder anew each. Borrowed. */
 struct spool_list;
 int convert_rank_of(const char *run_dir, uint32_t rank, const struct spool_list *list);
 /* Parts of all ranks -> RUNDIR/traces.otf2. Ranks with neither a part nor a spool are in the archive without events,

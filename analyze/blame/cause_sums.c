@@ -506,21 +506,13 @@ static struct serial serial_of(struct writer *writer)
     return serial;
 }
 
-/* After its classes and times are packed. */
-static void cause_set_gain(struct writer *writer, struct cause *cause)
+/* Its parts of the classes: when it acts, and how. Returns what of its waiting counts as leaving CPUs idle. */
+static double cause_add_classes(const struct writer *writer, struct cause *cause)
 {
     const struct causes_input *input = writer->causes->input;
     const struct cause_sums *sums = writer->sums;
-    uint32_t n_ranks = input->analysis->trace->n_ranks;
-    double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
-    bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
     bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
     double left_idle_ns = 0;
-    add_waits(writer->causes, &sums->held_up, waits_ns);
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
-        takes_part[cause->ranks[i].rank] = true;
-    for (uint32_t i = 0; i < cause->n_others; i++)
-        takes_part[cause->others[i].rank] = true;
     for (size_t i = 0; i < sums->waiting.classes.n; i++) {
         const struct term *at = &sums->waiting.classes.at[i];
         const struct path_class *class = class_of(input, at->key);
@@ -537,6 +529,23 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         cause->lead_ns += share * class->lead_ns / cause->waiting_ns;
         left_idle_ns += share * class->left_idle_ns;
     }
+    return left_idle_ns;
+}
+
+/* After its classes and times are packed. */
+static void cause_set_gain(struct writer *writer, struct cause *cause)
+{
+    const struct causes_input *input = writer->causes->input;
+    const struct cause_sums *sums = writer->sums;
+    uint32_t n_ranks = input->analysis->trace->n_ranks;
+    double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
+    bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
+    double left_idle_ns = cause_add_classes(writer, cause);
+    add_waits(writer->causes, &sums->held_up, waits_ns);
+    for (uint32_t i = 0; i < cause->n_ranks; i++)
+        takes_part[cause->ranks[i].rank] = true;
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        takes_part[cause->others[i].rank] = true;
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
     const struct serial serial = serial_of(writer);
     bool has_usual = cause->n_late < cause->n_ranks + cause->n_others;

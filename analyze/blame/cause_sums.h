@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What causes.c collects of each cause, and cause_sums.c writes out. Private to the two. */
+/* The sums of each cause: causes.c collects them, cause_sums.c writes them out. Private to the two. */
 #pragma once
 #include "analyze/blame/causes_input.h"
 #include "analyze/steps/calltree.h"

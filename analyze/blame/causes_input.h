@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What causes are found from. */
+/* The passes' results that causes are found from. All are borrowed. */
 #pragma once
 #include "analyze/blame/blame.h"
 

@@ -374,7 +374,8 @@ struct gain gain_of(const struct gain_input *input)
     gain.if_gone_off_ns = fmax(0, gain.if_gone_ns - (input->critical_ns - input->critical_off_ns));
     double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     mean_ns = (1 - input->serial_share) * mean_ns + fmin(input->serial_share * mean_ns, input->serial_gain_ns);
-    double with_lacking = input->lacking_ns > 0 ? 1 + input->lacking_ns / input->waiting_ns : 1;
+    double with_lacking =
+        input->lacking_ns > 0 && input->waiting_ns > 0 ? 1 + input->lacking_ns / input->waiting_ns : 1;
     double most_ns = fmin(with_lacking * mean_ns, fmax(mean_ns, spare_ns(input)));
     gain.if_balanced_ns = fmin(most_ns, gain.if_gone_ns);
     gain.if_balanced_least_ns = fmin(mean_ns, gain.if_gone_ns);

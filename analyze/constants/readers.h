@@ -25,6 +25,6 @@ static const double USUAL_DOUBT = 0.15;
 static const double WORTH_NAMING = 0.1;
 /* Ranks whose waiting over the run differs by more, of 2 at most, are drawn each. */
 static const double WHEN_DIFFERENT = 0.5;
-/* The records of ranks that are killed together do not end in the same instant: the signal takes its way. If a run
- * broke off before a rank lost as much, its end is the news. */
+/* Ranks that are killed together end within so long of each other: the signal takes its way. A run that broke off
+ * before a rank lost as much begins with its end. */
 enum { SAME_MOMENT_NS = 20000000 };

@@ -429,27 +429,7 @@ static void the_first_line_is_the_answer(void **state)
     answer->machine_share = 0.3;
     expect_first(f,
                  "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random. For another "
-                 "30 % of the time ranks "
-                 "waited for others that had no CPU.\n");
-    *answer = (struct answer){.kind = ANSWER_TRANSFERS, .transfer_share = 0.4};
-    f->analysis.transfers.n_places = 1;
-    f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
-    expect_first(f, "No rank is late: moving data takes 40 % of the time, most transfer in MPI_Barrier.\n");
-    answer->has_causes = true;
-    f->analysis.transfers.have_most = true;
-    f->analysis.efficiency.transfer_ns = 7.2e9;
-    expect_first(f, "Moving data takes 40 % of the time, most transfer in MPI_Barrier. Ranks wait for 33 %.\n");
-    text = printed(f, &usual);
-    assert_true(strstr(text, "why ranks wait") > strstr(text, "transfers: "));
-    free(text);
-    answer->is_machine = true;
-    answer->machine_share = 0.3;
-    f->analysis.machine.waiting_ns = 0.3 * f->analysis.efficiency.all_ns;
-    expect_first(f,
-                 "Moving data takes 40 % of the time, most transfer in MPI_Barrier. Ranks wait for 3.3 %. For another "
                  "30 % of the time ranks waited for others that had no CPU.\n");
-    answer->is_machine = false;
-    f->analysis.machine.waiting_ns = 0;
     f->open_waits[0] = (struct open_wait){
         .rank = 0, .for_rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .longest_ns = 1};
     f->open_waits[1] = (struct open_wait){.rank = 1,
@@ -467,6 +447,30 @@ static void the_first_line_is_the_answer(void **state)
     expect_first(f, "No rank waits for another.\n");
     answer->kind = ANSWER_ALONE;
     expect_first(f, "One rank only was recorded: nobody to wait for.\n");
+}
+
+/* They stand first where they are more than the waiting, and the program's waiting apart from the machine's. */
+static void transfers_are_the_first_line(void **state)
+{
+    struct fixture *f = *state;
+    struct answer *answer = &f->analysis.answer;
+    *answer = (struct answer){.kind = ANSWER_TRANSFERS, .transfer_share = 0.4};
+    f->analysis.transfers.n_places = 1;
+    f->analysis.transfers.places = &(struct transfer_place){.step = 1, .ns = 1e9};
+    expect_first(f, "No rank is late: moving data takes 40 % of the time, most transfer in MPI_Barrier.\n");
+    answer->has_causes = true;
+    f->analysis.transfers.have_most = true;
+    f->analysis.efficiency.transfer_ns = 7.2e9;
+    expect_first(f, "Moving data takes 40 % of the time, most transfer in MPI_Barrier. Ranks wait for 33 %.\n");
+    char *text = printed(f, &usual);
+    assert_true(strstr(text, "why ranks wait") > strstr(text, "transfers: "));
+    free(text);
+    answer->is_machine = true;
+    answer->machine_share = 0.3;
+    f->analysis.machine.waiting_ns = 0.3 * f->analysis.efficiency.all_ns;
+    expect_first(f,
+                 "Moving data takes 40 % of the time, most transfer in MPI_Barrier. Ranks wait for 3.3 %. For another "
+                 "30 % of the time ranks waited for others that had no CPU.\n");
 }
 
 static void a_message_that_nobody_sent_is_told(void **state)
@@ -1057,6 +1061,7 @@ int main(void)
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(the_first_line_is_the_answer),
+        WITH_FIXTURE(transfers_are_the_first_line),
         WITH_FIXTURE(a_message_that_nobody_sent_is_told),
         WITH_FIXTURE(the_end_of_a_run_is_said_first),
         WITH_FIXTURE(a_run_that_hangs_or_is_not_recorded_has_no_efficiency),
