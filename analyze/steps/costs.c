@@ -205,11 +205,12 @@ struct place_steps {
 
 static struct place_steps steps_of_place(const struct sparse *steps, uint64_t place)
 {
+    struct place_steps found = {0};
     size_t first = sparse_find(steps, step_key_of(place, 0));
-    struct place_steps found = {.at = steps->at + first};
     for (size_t i = first; i < steps->n && key_high(steps->at[i].key) == place; i++) {
+        if (!found.n++)
+            found.at = &steps->at[i];
         found.sum_ns += steps->at[i].ns;
-        found.n++;
     }
     return found;
 }
