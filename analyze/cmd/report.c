@@ -5,7 +5,7 @@
 #include "analyze/cmd/runs.h"
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
-#include "analyze/out/json.h"
+#include "analyze/out/json_report.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
 #include "analyze/pipeline.h"

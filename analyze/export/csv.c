@@ -5,7 +5,7 @@
  * once for the rows.
  */
 #include "analyze/export/export.h"
-#include "analyze/out/json.h"
+#include "analyze/out/json_report.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"

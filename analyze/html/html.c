@@ -5,7 +5,7 @@
 #include "analyze/html/sources.h"
 #include "analyze/html/view.h"
 #include "analyze/out/difference.h"
-#include "analyze/out/json.h"
+#include "analyze/out/json_report.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/html/sources.h"
 #include "analyze/out/json.h"
-#include "analyze/out/line_facts.h"
 #include "analyze/out/original.h"
+#include "analyze/out/source.h"
+#include "analyze/profile/line_facts.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static json_t *facts_of(const struct source *source, uint32_t n_ranks, bool is_w
         json_int_t time_ns = (json_int_t)llround(facts->time_ns);
         json_t *fact = facts->is_counted
                            ? json_pack("[i, I, I, f, I, s]", (int)line, time_ns, (json_int_t)facts->least,
-                                       facts->sum / n_ranks, (json_int_t)facts->most, line_facts_ways(&scratch, facts))
+                                       facts->sum / n_ranks, (json_int_t)facts->most, source_ways(&scratch, facts))
                            : json_pack("[i, I]", (int)line, time_ns);
         json_array_append_new(lines, fact);
     }

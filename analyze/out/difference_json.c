@@ -6,7 +6,7 @@
 /* Raised when a field changes its meaning or goes. */
 enum { DIFFERENCE_VERSION = 3 };
 
-static json_t *json_ns(double ns)
+static json_t *ns_or_null(double ns)
 {
     return isfinite(ns) ? json_integer(llround(ns)) : json_null();
 }
@@ -17,21 +17,22 @@ static json_t *json_row(const struct comparison *comparison, const struct compar
     struct arena scratch = {0};
     json_t *runs = json_array(), *kinds = json_object();
     for (size_t i = 0; i < comparison->n_runs; i++)
-        json_array_append_new(runs, json_ns(row->ns[i]));
+        json_array_append_new(runs, ns_or_null(row->ns[i]));
     for (int kind = 0; kind < KIND_N && row->group != GROUP_RUN_TIME; kind++)
-        json_object_set_new(kinds, cause_kind_name((enum cause_kind)kind),
-                            json_pack("[o, o]", json_ns(row->kind_ns[kind]), json_ns(row->kind_ns[KIND_N + kind])));
+        json_object_set_new(
+            kinds, cause_kind_name((enum cause_kind)kind),
+            json_pack("[o, o]", ns_or_null(row->kind_ns[kind]), ns_or_null(row->kind_ns[KIND_N + kind])));
     json_t *object =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:s, s:I, s:o, s:o}", "name",
-                  json_text(difference_row_name(&scratch, row, false)), "before_ns", json_ns(row->mean_ns[0]),
-                  "after_ns", json_ns(row->mean_ns[1]), "change_ns", json_ns(compare_change(row)), "noise_ns",
-                  row->level > 0 ? json_ns(row->test.least) : json_null(), "chance", row->test.chance, "level",
+                  json_text(difference_row_name(&scratch, row, false)), "before_ns", ns_or_null(row->mean_ns[0]),
+                  "after_ns", ns_or_null(row->mean_ns[1]), "change_ns", ns_or_null(compare_change(row)), "noise_ns",
+                  row->level > 0 ? ns_or_null(row->test.least) : json_null(), "chance", row->test.chance, "level",
                   row->level, "verdict", verdicts[row->verdict], "runs_needed", (json_int_t)row->runs_needed, "runs_ns",
                   runs, "kinds", kinds);
     if (row->others_ns) {
         json_t *others = json_array();
         for (size_t i = 0; i < comparison->n_runs; i++)
-            json_array_append_new(others, json_ns(row->others_ns[i]));
+            json_array_append_new(others, ns_or_null(row->others_ns[i]));
         json_object_set_new(object, "runs_others_ns", others);
         json_object_set_new(object, "is_by_others", json_boolean(row->test.is_by_others));
     }
@@ -105,9 +106,10 @@ static json_t *json_share(const struct comparison *comparison, const struct comp
     struct arena scratch = {0};
     json_t *object = json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", json_text(difference_share_name(&scratch, comparison, share)),
-        "kind", kinds[share->kind], "change_ns", json_ns(difference_share_change(share)), "before_computing_ns",
-        json_ns(share->computing_ns[0]), "after_computing_ns", json_ns(share->computing_ns[1]), "before_imbalance_ns",
-        json_ns(share->imbalance_ns[0]), "after_imbalance_ns", json_ns(share->imbalance_ns[1]));
+        "kind", kinds[share->kind], "change_ns", ns_or_null(difference_share_change(share)), "before_computing_ns",
+        ns_or_null(share->computing_ns[0]), "after_computing_ns", ns_or_null(share->computing_ns[1]),
+        "before_imbalance_ns", ns_or_null(share->imbalance_ns[0]), "after_imbalance_ns",
+        ns_or_null(share->imbalance_ns[1]));
     arena_release(&scratch);
     return object;
 }

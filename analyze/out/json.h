@@ -1,34 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The analysis as JSON: the schema is docs/json.md, whose version is JSON_VERSION. */
+/*
+ * Values of a JSON document: numbers, text of recorded programs, times and places of a run; and how a list tells that
+ * it is cut. All are new references.
+ */
 #pragma once
+#include "analyze/out/label.h"
 #include "analyze/result/result.h"
 #include <jansson.h>
 #include <stdio.h>
 
-/* Raised when a field changes its meaning or goes; new fields do not raise it. */
-enum { JSON_VERSION = 5 };
+/* Null for NULL. Bytes that are no UTF-8, which jansson refuses, come escaped. */
+json_t *json_text(const char *text);
+json_t *json_ns(double ns);
+json_t *json_ratio(double value); /* null when it is not finite */
+json_t *json_rank(uint32_t rank); /* null for TRACE_NONE */
+json_t *json_numbers(const uint32_t *at, uint32_t n);
 
-struct json_options {
-    uint32_t n_top;                 /* causes and sites printed; 0 = all */
-    uint32_t cause;                 /* from 1: print this cause alone; 0 = all */
-    uint32_t site;                  /* from 1: print this site alone; 0 = all */
-    const struct profile *routines; /* NULL: no routine profile is printed */
-    bool all;                       /* everything; otherwise at most about 1 MB without the routine profile */
+/* A report in the making. */
+struct json {
+    struct arena arena;
+    struct arena scratch; /* of one item of a list */
+    struct label_book book;
+    const char **labels; /* of steps, when they have been asked for */
+    const struct analysis *analysis;
+    bool has_all; /* no list is cut */
+    int64_t *cause_ns, *site_ns, machine_ns;
+    json_t *rest; /* its `left_out`: what the report's own lists leave out */
 };
 
-/* Returns 0, or -1 after error() when `out` cannot be written. Times are integers that add up: causes[].waiting_ns to
- * waiting_ns, sites[].waiting_ns to waiting_ns, and below a cause or site its parts to its own. */
-int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options);
+json_t *json_step_name(struct json *json, uint32_t step);
+/* The fields that tell a place in the code. */
+json_t *json_place(struct json *json, uint32_t step);
+/* Since the first event of the run. */
+json_t *json_moment(const struct json *json, uint64_t time_ns);
 
-/* Hands out what a field of the report holds, one by one: the items of a list, which are freed behind `visit`, or the
- * value itself. False when there is no such field. */
-bool json_visit(const struct analysis *analysis, const struct json_options *options, const char *field,
-                void (*visit)(void *context, json_t *item), void *context);
+/* The number of items shown of n: `most`, or all on request. */
+uint32_t json_n_shown(const struct json *json, uint32_t n, uint32_t most);
+/* Notes in object.left_out that n items of its list are missing, with so much waiting; < 0: the list has none. */
+void json_leave_out(json_t *object, const char *list, uint32_t n, int64_t waiting_ns);
 
 /* Writes an object that was made whole, and lets go of it. Returns 0, or -1 after error(). */
 int json_write(FILE *out, json_t *object);
-
-/* Text from a recorded program as JSON. */
-
-/* A new reference; null for NULL. Bytes that are no UTF-8, which jansson refuses, come escaped. */
-json_t *json_text(const char *text);

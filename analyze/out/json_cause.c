@@ -23,69 +23,12 @@ enum {
     SMALL_LIST = 8
 };
 
-json_t *json_ratio(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *json_ns(double ns)
-{
-    return json_integer(llround(ns));
-}
-
-json_t *json_rank(uint32_t rank)
-{
-    return rank == TRACE_NONE ? json_null() : json_integer(rank);
-}
-
-json_t *json_moment(const struct json *json, uint64_t time_ns)
-{
-    uint64_t start_ns = json->analysis->trace->start_ns;
-    return json_integer(time_ns > start_ns ? (json_int_t)(time_ns - start_ns) : 0);
-}
-
-json_t *json_step_name(struct json *json, uint32_t step)
-{
-    if (!json->labels[step]) {
-        struct label_book book = json->book;
-        book.arena = &json->arena;
-        json->labels[step] = label_step(&book, step);
-    }
-    return json_text(json->labels[step]);
-}
-
-uint32_t json_n_shown(const struct json *json, uint32_t n, uint32_t most)
-{
-    return json->options->all || n < most ? n : most;
-}
-
-void json_leave_out(json_t *object, const char *list, uint32_t n, int64_t waiting_ns)
-{
-    if (!n)
-        return;
-    json_t *left_out = json_object_get(object, "left_out");
-    if (!left_out)
-        json_object_set_new(object, "left_out", left_out = json_object());
-    json_t *what = json_pack("{s:i}", "n", (int)n);
-    if (waiting_ns >= 0)
-        json_object_set_new(what, "waiting_ns", json_integer(waiting_ns));
-    json_object_set_new(left_out, list, what);
-}
-
 static int64_t sum_of(const int64_t *values, uint32_t from, uint32_t to)
 {
     int64_t sum = 0;
     for (uint32_t i = from; i < to; i++)
         sum += values[i];
     return sum;
-}
-
-json_t *json_place(struct json *json, uint32_t step)
-{
-    const struct step *where = &json->analysis->steps[step];
-    return json_pack("{s:o, s:b, s:o, s:i, s:i, s:o}", "name", json_step_name(json, step), "loop", where->is_loop,
-                     "file", json_text(where->file), "line_first", (int)where->line_first, "line_last",
-                     (int)where->line_last, "routine", json_text(where->routine));
 }
 
 /* Sites and their classes. */
@@ -500,14 +443,6 @@ json_t *json_answer(struct json *json)
     json_object_set_new(object, "share", json_real(answer->share));
     json_object_set_new(object, "without_cpu_share", json_real(answer->lacking_share));
     return object;
-}
-
-json_t *json_numbers(const uint32_t *at, uint32_t n)
-{
-    json_t *numbers = json_array();
-    for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(numbers, json_integer(at[i]));
-    return numbers;
 }
 
 static void add_hosts(const struct json *json, json_t *object, const struct machine *machine)

@@ -7,7 +7,6 @@
 #include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
-#include "analyze/out/line_facts.h"
 #include "analyze/out/original.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
@@ -162,6 +161,20 @@ static struct layout layout_of(const struct marked_file *file)
     return layout;
 }
 
+const char *source_ways(struct arena *arena, const struct line_facts *facts)
+{
+    const char *text = "";
+    for (size_t i = 0; i < facts->ways.n; i++) {
+        const struct line_way *way = &facts->ways.at[i];
+        const char *between = i == 0                                                             ? ""
+                              : way[-1].function == way->function && way[-1].block == way->block ? "/"
+                                                                                                 : " ";
+        if (way->executions > 0)
+            text = arena_printf(arena, "%s%s%.0f", text, *text ? between : "", 100 * way->taken / way->executions);
+    }
+    return text;
+}
+
 /* Least, mean and most on a rank; where all ranks are alike the mean says it. */
 static void source_counts(struct source *source, const struct layout *layout, const struct line_facts *facts)
 {
@@ -234,7 +247,7 @@ static void source_line(struct source *source, const struct marked_file *file, c
     if (facts && facts->is_counted)
         source_counts(source, &layout, facts);
     if (facts && file->facts.has_ways)
-        page_right(page, layout.ways, text_cut(&scratch, line_facts_ways(&scratch, facts), WAYS_COLUMNS));
+        page_right(page, layout.ways, text_cut(&scratch, source_ways(&scratch, facts), WAYS_COLUMNS));
     page_style(page, STYLE_QUIET);
     page_right(page, layout.number, arena_printf(&scratch, "%u", number));
     const char *line = expanded(&scratch, text), *loops = loops_text(source, &scratch, &file->facts, number);

@@ -3,6 +3,7 @@
 #pragma once
 #include "analyze/counts/coverage.h"
 #include "analyze/out/page.h"
+#include "analyze/profile/line_facts.h"
 #include "analyze/result/result.h"
 #include <stdio.h>
 
@@ -24,3 +25,6 @@ struct source_files {
     uint32_t n_lines;                      /* of the longest that could be read */
 };
 struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options);
+
+/* "75/25": per cent of the times that each way behind a condition was taken; several conditions apart by blanks. */
+const char *source_ways(struct arena *arena, const struct line_facts *facts);

@@ -5,7 +5,7 @@
  * causes adds up to the waiting.
  */
 #include "analyze/out/difference.h"
-#include "analyze/out/json.h"
+#include "analyze/out/json_report.h"
 #include "analyze/out/label.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/out/json.h"
+#include "analyze/out/json_report.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
 #include <jansson.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/out/ending.h"
-#include "analyze/out/json.h"
+#include "analyze/out/json_report.h"
 #include "analyze/out/report.h"
 #include "analyze/verdict/verdict.h"
 #include <jansson.h>

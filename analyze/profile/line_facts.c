@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/out/line_facts.h"
+#include "analyze/profile/line_facts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,20 +151,6 @@ void line_facts_gather(struct file_facts *files, size_t n, const struct analysis
         gather_counts(files, n, coverage);
     for (size_t i = 0; i < n && analysis->code; i++)
         gather_loops(&files[i], analysis->code);
-}
-
-const char *line_facts_ways(struct arena *arena, const struct line_facts *facts)
-{
-    const char *text = "";
-    for (size_t i = 0; i < facts->ways.n; i++) {
-        const struct line_way *way = &facts->ways.at[i];
-        const char *between = i == 0                                                             ? ""
-                              : way[-1].function == way->function && way[-1].block == way->block ? "/"
-                                                                                                 : " ";
-        if (way->executions > 0)
-            text = arena_printf(arena, "%s%s%.0f", text, *text ? between : "", 100 * way->taken / way->executions);
-    }
-    return text;
 }
 
 void line_facts_release(struct file_facts *file)

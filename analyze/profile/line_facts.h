@@ -35,5 +35,3 @@ struct file_facts {
 /* `coverage` is read, or NULL. Facts are released one by one. */
 void line_facts_gather(struct file_facts *files, size_t n, const struct analysis *analysis, struct coverage *coverage);
 void line_facts_release(struct file_facts *file);
-/* "75/25": per cent of the times that each way behind a condition was taken; several conditions apart by blanks. */
-const char *line_facts_ways(struct arena *arena, const struct line_facts *facts);
