@@ -12,7 +12,7 @@
 #include "wrap/record/life/finish.h"
 #include "wrap/record/life/life.h"
 #include "wrap/record/life/windows.h"
-#include "wrap/record/mpi/coll.h"
+#include "wrap/record/mpi/call.h"
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/pmpi/uncovered.h"
 #include "wrap/record/pmpi/world.h"
@@ -169,7 +169,8 @@ MPI_ENTRY(Finalize, (void))
 MPI_ENTRY(Abort, (MPI_Comm comm, int code))
 {
     struct ww_call *call = record_enter(WW_ID_Abort, RECORD_HERE);
-    coll_begin(call, comm, NO_ROOT);
+    if (call)
+        call_comm_begin(call, comm);
     life_abort(code);
     int err = NEXT(Abort)(comm, code);
     record_leave(call, err);
