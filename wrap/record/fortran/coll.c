@@ -3,7 +3,7 @@
  * Fortran collectives: the arguments under the names that the byte counts of coll.h use. Persistent and non-blocking
  * ones have the same arguments first.
  */
-#include "wrap/record/fortran/shapes.h"
+#include "wrap/record/fortran/arguments.h"
 #include "wrap/record/mpi/coll.h"
 
 static const struct comm_info *info_of(struct fortran *f, int comm)

@@ -8,6 +8,7 @@
 #include "wrap/record/fortran/fortran.h"
 #include "wrap/record/life/windows.h"
 #include "wrap/record/mpi/comms.h"
+#include "wrap/record/record.h"
 
 /* N parameters, and a function that calls another with N arguments. */
 #define P_1 void *a0

@@ -4,8 +4,9 @@
  * MPI_STATUS(ES)_IGNORE. They exist only in programs with Fortran code, under names that depend on library and
  * compiler.
  */
+#include "wrap/record/fortran/fortran.h"
 #include "wrap/record/count/workers.h"
-#include "wrap/record/fortran/shapes.h"
+#include "wrap/record/fortran/arguments.h"
 #include "wrap/record/life/life.h"
 #include "wrap/record/mpi/init.h"
 #include "wrap/record/process/aside.h"

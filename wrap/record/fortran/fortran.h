@@ -9,27 +9,7 @@
  * of ours.
  */
 #pragma once
-#include "wrap/record/record.h"
-#include <stddef.h>
-
-/* Bits of an entry. */
-enum {
-    FORTRAN_TS = 1,    /* buffers are C descriptors */
-    FORTRAN_LARGE = 2, /* counts are INTEGER(MPI_COUNT_KIND) */
-};
-
-enum fortran_shape {
-#define SHAPE(name, begin, found, end) FORTRAN_##name,
-#include "wrap/record/fortran/shapes.def"
-#undef SHAPE
-};
-
-struct fortran_row {
-    uint16_t id, shape;
-    uint8_t entry;  /* FORTRAN_ bits */
-    int8_t ierror;  /* index of the argument */
-    int8_t request; /* index of the argument; -1 = none */
-};
+#include "wrap/record/fortran/row.h"
 
 typedef void fortran_next(const struct fortran_row *row, void *function, void **arguments);
 

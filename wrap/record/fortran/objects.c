@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fortran calls on communicators, windows and files. */
-#include "wrap/record/fortran/shapes.h"
+#include "wrap/record/fortran/arguments.h"
 #include "wrap/record/mpi/callback.h"
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/io.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fortran point-to-point calls and probes: the arguments of each shape, handed to what the C wrappers use, too. */
-#include "wrap/record/fortran/shapes.h"
+#include "wrap/record/fortran/arguments.h"
 
 /* buf, count, type, peer, tag, comm: all sends, and receives but for the status. */
 void f_send_begin(struct fortran *f)

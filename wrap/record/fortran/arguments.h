@@ -5,7 +5,7 @@
  * otherwise.
  */
 #pragma once
-#include "wrap/record/fortran/fortran.h"
+#include "wrap/record/fortran/row.h"
 #include "wrap/record/mpi/complete.h"
 
 struct fortran {
