@@ -15,12 +15,12 @@
 #include "wrap/record/count/counters_sync.h"
 #include "wrap/only.h"
 #include "wrap/record/count/counters.h"
+#include "wrap/record/count/inventory.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/record.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,17 +28,13 @@
 enum {
     BINS_A_RECORD = 2000,
     CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
-    SCAN_PATIENCE = 10000,     /* looks at another thread's scan before it is given up */
     WORKERS_REST = 50,         /* times as long between two looks at the other threads as one takes */
 };
 
 static struct {
-    struct counters_process process;
-    atomic_flag is_scanning;
-    _Atomic uint32_t n_modules; /* whose ranges are ready for all threads */
     uint32_t n_announced;
     uint64_t workers_ns, workers_took_ns; /* when the first thread last looked at the others, and how long it took */
-} counters = {.is_scanning = ATOMIC_FLAG_INIT};
+} counters;
 
 struct own {
     struct counters_thread *thread;
@@ -76,56 +72,27 @@ static void check_options(void)
     if (is_checked || recorder.rank != 0)
         return;
     is_checked = true;
-    if ((*list || recorder.options.space) && !counters.process.has_tables)
+    if ((*list || recorder.options.space) && !inventory.process.has_tables)
         say("%s asks for exact counts, but this program was not built with `mpicc $(whywait cc) ...`",
             *list ? "--only" : "--space");
-    for (unsigned i = 0; counters.process.has_tables && i < ONLY_MOST && (pattern = only_next(&list, &n)); i++)
-        if (!(counters.process.only_used >> i & 1))
+    for (unsigned i = 0; inventory.process.has_tables && i < ONLY_MOST && (pattern = only_next(&list, &n)); i++)
+        if (!(inventory.process.only_used >> i & 1))
             say("--only %.*s: no counted function or source file loaded so far has that name", (int)n, pattern);
-}
-
-/* False when another thread has not ended after `patience` looks: in a forked child it never will. */
-static bool begin_scan(unsigned patience)
-{
-    while (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire)) {
-        if (patience-- == 0)
-            return false;
-        sched_yield();
-    }
-    return true;
-}
-
-static void end_scan(void)
-{
-    atomic_flag_clear_explicit(&counters.is_scanning, memory_order_release);
-}
-
-/* Between begin_scan and end_scan. */
-static void find_modules(void)
-{
-    uint32_t n_known = counters.process.n_modules;
-    options_read();
-    counters.process.only = recorder.options.only;
-    if (!counters_scan(&counters.process))
-        return;
-    for (uint32_t i = n_known; i < counters.process.n_modules; i++)
-        counters.process.modules[i].is_seen_everywhere = !workers_precede();
-    atomic_store_explicit(&counters.n_modules, counters.process.n_modules, memory_order_release);
 }
 
 /* One thread scans; another that comes at the same time goes on with what is known. */
 static void scan(void)
 {
-    if (n_calls_to_scan && !atomic_load_explicit(&counters.n_modules, memory_order_relaxed)) {
+    if (n_calls_to_scan && !atomic_load_explicit(&inventory.n_ready, memory_order_relaxed)) {
         n_calls_to_scan--;
         return;
     }
     n_calls_to_scan = CALLS_BETWEEN_SCANS;
-    if (!begin_scan(0))
+    if (!inventory_begin(0))
         return;
-    find_modules();
-    for (; counters.n_announced < counters.process.n_modules; counters.n_announced++) {
-        const struct counters_module *module = &counters.process.modules[counters.n_announced];
+    workers_look_for_modules();
+    for (; counters.n_announced < inventory.process.n_modules; counters.n_announced++) {
+        const struct counters_module *module = &inventory.process.modules[counters.n_announced];
         const uint16_t units = (sizeof(struct ww_counters) + WW_UNIT - 1) / WW_UNIT;
         struct ww_counters *record = record_define(units);
         if (record) {
@@ -137,26 +104,7 @@ static void scan(void)
         }
     }
     check_options();
-    end_scan();
-}
-
-bool counters_are_there(void)
-{
-    if (begin_scan(SCAN_PATIENCE)) {
-        find_modules();
-        end_scan();
-    }
-    return atomic_load_explicit(&counters.n_modules, memory_order_acquire) > 0;
-}
-
-void counters_attach_new(struct counters_thread *thread)
-{
-    counters_attach(&counters.process, atomic_load_explicit(&counters.n_modules, memory_order_acquire), thread);
-}
-
-void counters_leave_to(struct counters_thread *thread, struct counters_thread *rest)
-{
-    counters_leave(&counters.process, atomic_load_explicit(&counters.n_modules, memory_order_acquire), thread, rest);
+    inventory_end();
 }
 
 static struct own *own_or_new(void)
@@ -193,7 +141,7 @@ static void take_module(uint32_t i, struct counters_view *view, enum counters_ki
 {
     static const enum ww_bin_kind what[COUNTERS_KINDS] = {
         [COUNTERS_EXECUTIONS] = WW_BIN_EXECUTIONS, [COUNTERS_BYTES] = WW_BIN_BYTES};
-    const struct counters_module *module = &counters.process.modules[i];
+    const struct counters_module *module = &inventory.process.modules[i];
     struct counters_cursor cursor = {0};
     uint32_t n = BINS_A_RECORD;
     while (view->live && n == BINS_A_RECORD) {
@@ -210,7 +158,7 @@ static void take_thread(struct counters_thread *thread, bool is_due)
 {
     for (uint32_t i = 0; i < thread->n_modules; i++) {
         take_module(i, &thread->views[i], COUNTERS_EXECUTIONS, is_due && i == 0);
-        const struct counters_module *module = &counters.process.modules[i];
+        const struct counters_module *module = &inventory.process.modules[i];
         _Static_assert(BINS_A_RECORD >= (int)UNWOUND_PLACES, "all of them fit into one record");
         uint32_t n = counters_take_unwound(module, &thread->unwound, own->bins);
         if (n)
@@ -224,7 +172,7 @@ static void take_thread(struct counters_thread *thread, bool is_due)
 static void take_worker(struct counters_thread *thread)
 {
     for (uint32_t i = 0; i < thread->n_modules; i++)
-        if (!counters.process.modules[i].tls_module)
+        if (!inventory.process.modules[i].tls_module)
             thread->views[i].live = NULL;
     take_thread(thread, false);
 }
@@ -234,7 +182,7 @@ static __attribute__((noinline)) bool take_own(uint32_t n_modules, uint16_t type
 {
     if (!own_or_new())
         return false;
-    counters_attach(&counters.process, n_modules, own->thread);
+    counters_attach(&inventory.process, n_modules, own->thread);
     own->type = type;
     take_thread(own->thread, true);
     own->type = WW_BINS;
@@ -253,7 +201,7 @@ static void take_young(uint32_t module)
 
 void counters_callback(void)
 {
-    uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
+    uint32_t n_modules = inventory_n_ready();
     if (n_modules)
         take_own(n_modules, WW_CALLBACK_BINS);
 }
@@ -263,7 +211,7 @@ static __attribute__((noinline)) void take_all(uint16_t call_id)
     if (call_id < sizeof is_frequent / sizeof *is_frequent && is_frequent[call_id] && comes_soon())
         return;
     scan();
-    uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
+    uint32_t n_modules = inventory_n_ready();
     if (!n_modules && atomic_load_explicit(&workers_have_young, memory_order_relaxed) && recorder_self->index == 0)
         take_young(0);
     if (!n_modules || !take_own(n_modules, WW_BINS))
@@ -276,7 +224,7 @@ static __attribute__((noinline)) void take_all(uint16_t call_id)
     if (!must_be_now && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
         return;
     workers_each(take_worker);
-    take_young(counters.process.modules[0].id);
+    take_young(inventory.process.modules[0].id);
     counters.workers_ns = recorder_now_ns();
     counters.workers_took_ns = counters.workers_ns - now_ns;
 }
@@ -285,7 +233,7 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
 {
     (void)return_address;
     (void)frame_address;
-    if (n_calls_to_scan && !atomic_load_explicit(&counters.n_modules, memory_order_relaxed) &&
+    if (n_calls_to_scan && !atomic_load_explicit(&inventory.n_ready, memory_order_relaxed) &&
         !atomic_load_explicit(&workers_have_young, memory_order_relaxed))
         n_calls_to_scan--; /* nothing is counted here, as far as is known */
     else

@@ -4,7 +4,7 @@
  * held, so that no handler jumps out of it. After a fork nobody may wait for it: the lock may be the parent's.
  */
 #include "wrap/record/count/workers.h"
-#include "wrap/record/count/counters_sync.h"
+#include "wrap/record/count/inventory.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/thread_key.h"
@@ -20,6 +20,7 @@
 /* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. A thread
  * that has used less than YOUNG_NS may have ended before the sampler found it. Asking the kernel takes some 10 us. */
 enum { LAST_PASS = 3, YOUNG_NS = 20000000, WORTH_ASKING_NS = 100000 };
+enum { SCAN_PATIENCE = 10000 }; /* looks at another thread's search for modules before it is given up */
 
 enum state { UNUSED, BEGINNING, LOOKED_AT, TAKES_ITS_OWN };
 
@@ -85,7 +86,7 @@ static void thread_ends(void *value)
         workers.young_ns[WW_YOUNG_READY] += ready_ns;
         atomic_store_explicit(&workers_have_young, true, memory_order_relaxed);
     }
-    counters_leave_to(&worker->counters, &workers.rest);
+    inventory_leave(&worker->counters, &workers.rest);
     set_state(worker, UNUSED);
     self = NULL;
     unlock(&before);
@@ -98,7 +99,7 @@ static void prepare(void)
     workers.key = thread_key_new(thread_ends);
 }
 
-/* The calling thread's, made when there is none. Its counters are empty after counters_leave_to. */
+/* The calling thread's, made when there is none. Its counters are empty after inventory_leave. */
 static struct worker *self_or_new(void)
 {
     sigset_t before;
@@ -133,14 +134,37 @@ static void move_self(enum state state)
     unlock(&before);
 }
 
+/* Some thread was begun before the present modules were known. It cannot be seen counting in one that is found later.
+ */
+static bool precede(void)
+{
+    return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) || atomic_load(&workers.n_unseen);
+}
+
+void workers_look_for_modules(void)
+{
+    if (inventory_find())
+        inventory_add(!precede());
+}
+
+/* The program has counters, as far as can be seen now. */
+static bool is_counted(void)
+{
+    if (inventory_begin(SCAN_PATIENCE)) {
+        workers_look_for_modules();
+        inventory_end();
+    }
+    return inventory_n_ready() > 0;
+}
+
 void workers_begin(void)
 {
     pthread_once(&workers.once, prepare);
     if (workers.pid != getpid())
         return;
     bool end_is_noticed = workers.key != THREAD_KEY_NONE;
-    if (end_is_noticed && counters_are_there() && self_or_new()) {
-        counters_attach_new(&self->counters);
+    if (end_is_noticed && is_counted() && self_or_new()) {
+        inventory_attach(&self->counters);
         move_self(LOOKED_AT);
         return;
     }
@@ -165,7 +189,7 @@ struct counters_thread *workers_noting(void)
     pthread_once(&workers.once, prepare);
     if (workers.pid != getpid())
         return NULL;
-    if (!self && (n_calls++ % CALLS_BETWEEN_LOOKS || !counters_are_there() || !self_or_new()))
+    if (!self && (n_calls++ % CALLS_BETWEEN_LOOKS || !is_counted() || !self_or_new()))
         return NULL;
     return &self->counters;
 }
@@ -198,11 +222,6 @@ bool workers_are_there(void)
 {
     return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) ||
            __atomic_load_n(&workers.rest.n_modules, __ATOMIC_RELAXED);
-}
-
-bool workers_precede(void)
-{
-    return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) || atomic_load(&workers.n_unseen);
 }
 
 /* The linker's names for the ends of the section; weak, because unit tests have no such functions. */

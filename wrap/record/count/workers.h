@@ -39,9 +39,8 @@ bool workers_take_young(uint64_t ns[WW_YOUNG_N]);
 /* There may be such times. */
 extern _Atomic bool workers_have_young;
 
-/* Some thread was begun before the present modules were known. It cannot be seen counting in one that is found later.
- */
-bool workers_precede(void);
+/* Between inventory_begin and inventory_end: a new module is seen everywhere unless some thread was begun before. */
+void workers_look_for_modules(void);
 
 /* Threads begun by the calling thread in between are not registered. They are the MPI library's, or our own. */
 void workers_pause(void);
