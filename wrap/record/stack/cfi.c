@@ -6,7 +6,6 @@
  * CFI_SAVED of them.
  */
 #include "wrap/record/stack/cfi.h"
-#include "wrap/record/stack/pages.h"
 #include <string.h>
 
 enum { CFI_SAVED = 6, MAX_DEPTH = 16, MAX_STEPS = 64 };
@@ -430,18 +429,6 @@ struct evaluation {
     unsigned depth;
 };
 
-bool cfi_read_stack(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
-{
-    if (address < stack->low)
-        return false;
-    if (address >= stack->high)
-        return stack->beyond && pages_read(stack->beyond, address, value);
-    if (stack->high - address < sizeof *value)
-        return false;
-    memcpy(value, stack->bytes + (address - stack->low), sizeof *value);
-    return true;
-}
-
 static bool push(struct evaluation *e, uint64_t value)
 {
     if (e->depth == MAX_DEPTH)
@@ -498,7 +485,7 @@ static bool step(struct evaluation *e)
     }
     switch (op) {
     case 0x06: /* deref */
-        return e->depth > 0 && cfi_read_stack(e->stack, e->value[e->depth - 1], &e->value[e->depth - 1]);
+        return e->depth > 0 && window_read(e->stack, e->value[e->depth - 1], &e->value[e->depth - 1]);
     case 0x08: /* const1u to const8s */
     case 0x09:
     case 0x0a:

@@ -4,7 +4,8 @@
  * the Linux Standard Base for .eh_frame_hdr). Input is trusted no further than its own segment: every read is checked.
  */
 #pragma once
-#include "wrap/record/stack/unwind.h"
+#include "wrap/record/stack/registers.h"
+#include "wrap/record/stack/window.h"
 
 /* A module as the loader sees it. */
 struct cfi_module {
@@ -42,4 +43,3 @@ bool cfi_find(const struct cfi_module *module, uint64_t pc, struct cfi_row *row)
 /* Evaluates a DWARF expression; `initial`, when not NULL, is pushed first. False on anything unknown. */
 bool cfi_evaluate(const unsigned char *bytes, size_t n_bytes, const struct unwind_frame *frame,
                   const struct unwind_stack *stack, const uint64_t *initial, uint64_t *result);
-bool cfi_read_stack(const struct unwind_stack *stack, uint64_t address, uint64_t *value);

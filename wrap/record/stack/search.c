@@ -2,7 +2,6 @@
 #include "wrap/record/stack/search.h"
 #include "wrap/record/process/loader.h"
 #include "wrap/record/stack/call_site.h"
-#include "wrap/record/stack/cfi.h"
 #include <link.h>
 #include <sys/auxv.h>
 
@@ -83,7 +82,7 @@ static bool is_proved(struct unwind_frame *frame, const struct unwind_stack *sta
     if (arrives(*frame, stack, known, slot))
         return true;
     for (uint64_t at = slot - WORD; at >= stack->low && slot - at <= SAVED_WORDS * WORD; at -= WORD) {
-        if (!cfi_read_stack(stack, at, &saved) || saved <= slot || saved % WORD != 0)
+        if (!window_read(stack, at, &saved) || saved <= slot || saved % WORD != 0)
             continue;
         unwind_set(frame, UNWIND_BP, saved);
         if (arrives(*frame, stack, known, slot))
@@ -100,7 +99,7 @@ static bool search_part(struct unwind_frame *frame, const struct unwind_stack *s
     struct unwind_place place;
     uint64_t value;
     quiet.known = NULL;
-    for (uint64_t at = frame->reg[UNWIND_SP]; at < stack->high && cfi_read_stack(stack, at, &value); at += WORD) {
+    for (uint64_t at = frame->reg[UNWIND_SP]; at < stack->high && window_read(stack, at, &value); at += WORD) {
         value = unwind_bare(value);
         const struct part *into = part_of(value);
         if (!into || (into == part) != is_inside || !unwind_place(value, &place) || place.callee == CALL_SITE_NONE)
@@ -138,9 +137,9 @@ static bool search_register(struct unwind_frame *frame, const struct unwind_stac
     return true;
 }
 
-bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+static bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
 {
-    if (!stack->known || !unwind_is_valid(frame, UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0)
+    if (!unwind_is_valid(frame, UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0)
         return false;
     struct loader_counts now = loader_count();
     if (now.n_adds != code.as_of.n_adds || now.n_subs != code.as_of.n_subs) {
@@ -153,4 +152,9 @@ bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack,
     const struct part *own = part_of(frame->reg[UNWIND_PC]);
     return search_register(frame, stack, slot) || search_part(frame, stack, own, true, slot) ||
            search_part(frame, stack, own, false, slot);
+}
+
+enum unwind_result search_step(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+{
+    return search_caller(frame, stack, slot) ? UNWIND_FRAME : unwind_step_pointers(frame, stack, slot);
 }

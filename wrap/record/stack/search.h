@@ -22,6 +22,6 @@
 #pragma once
 #include "wrap/record/stack/unwind.h"
 
-/* Moves `frame` to the caller and sets `slot`, where the return address was read; false when none is proved, or
- * stack->known is not set. */
-bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot);
+/* Where unwind_step came to UNWIND_BARE: moves `frame` to the caller and sets `slot`, where the return address was
+ * read. If none is proved the frame pointer leads on. */
+enum unwind_result search_step(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot);

@@ -4,8 +4,8 @@
  */
 #include "wrap/record/stack/stacks.h"
 #include "wrap/record/process/aside.h"
-#include "wrap/record/stack/cfi.h"
 #include "wrap/record/stack/python_code.h"
+#include "wrap/record/stack/search.h"
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -99,6 +99,8 @@ void stacks_walk(struct stack_walk *walk, struct unwind_frame *frame, const stru
     uint64_t slot = 0;
     for (;;) {
         enum unwind_result result = unwind_step(frame, stack, &slot);
+        if (__builtin_expect(result == UNWIND_BARE, 0))
+            result = search_step(frame, stack, &slot);
         if (result == UNWIND_END) { /* what called main, or a thread's function, says nothing about the program */
             walk->end_slot = slot;
             while (walk->n > 1 && lies_outside(walk->address[walk->n - 1]))
@@ -181,7 +183,7 @@ static void walk_from_wrapper(struct stack_walk *walk, struct unwind_frame frame
         frame.reg[UNWIND_PC] = ra;
         frame.reg[UNWIND_SP] = fa + 16;
         frame.interrupted = false;
-        if (!cfi_read_stack(&stack, fa, &frame.reg[UNWIND_BP]))
+        if (!window_read(&stack, fa, &frame.reg[UNWIND_BP]))
             frame.valid &= ~(1ull << UNWIND_BP);
     }
     stacks_walk(walk, &frame, &stack);

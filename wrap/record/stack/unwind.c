@@ -12,7 +12,6 @@
 #include "wrap/record/process/signals.h"
 #include "wrap/record/stack/call_site.h"
 #include "wrap/record/stack/cfi.h"
-#include "wrap/record/stack/search.h"
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -281,11 +280,11 @@ static void arrive(struct unwind_frame *frame, uint64_t pc, uint64_t sp)
     frame->interrupted = false;
 }
 
-static enum unwind_result step_pointers(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+enum unwind_result unwind_step_pointers(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
 {
     uint64_t bp = frame->reg[UNWIND_BP], pc, caller_bp;
-    if (!unwind_is_valid(frame, UNWIND_BP) || bp < frame->reg[UNWIND_SP] || !cfi_read_stack(stack, bp, &caller_bp) ||
-        !cfi_read_stack(stack, bp + WORD, &pc) || !unwind_is_code(unwind_bare(pc) - 1))
+    if (!unwind_is_valid(frame, UNWIND_BP) || bp < frame->reg[UNWIND_SP] || !window_read(stack, bp, &caller_bp) ||
+        !window_read(stack, bp + WORD, &pc) || !unwind_is_code(unwind_bare(pc) - 1))
         return UNWIND_CUT;
     *slot = bp + WORD;
     arrive(frame, unwind_bare(pc), bp + 2 * WORD);
@@ -316,22 +315,21 @@ static enum unwind_result step_plain(struct unwind_frame *frame, const struct un
     if (!plain_cfa(frame, rule, &cfa))
         return UNWIND_CUT;
     if (rule->cfa_is_loaded) {
-        if (!cfi_read_stack(stack, cfa, &cfa))
+        if (!window_read(stack, cfa, &cfa))
             return UNWIND_CUT;
         cfa += (uint64_t)(int64_t)rule->cfa_after;
     }
     bool is_in_register = rule->return_address == IS_SAME;
     if (is_in_register && frame->interrupted && !unwind_is_valid(frame, UNWIND_RA))
-        return step_pointers(frame, stack, slot);
+        return unwind_step_pointers(frame, stack, slot);
     uint64_t at = cfa + (uint64_t)((int64_t)rule->return_address * WORD), pc = frame->reg[UNWIND_RA];
     if (is_in_register ? !frame->interrupted || cfa < frame->reg[UNWIND_SP]
-                       : cfa <= frame->reg[UNWIND_SP] || !cfi_read_stack(stack, at, &pc))
+                       : cfa <= frame->reg[UNWIND_SP] || !window_read(stack, at, &pc))
         return UNWIND_CUT;
     *slot = is_in_register ? 0 : at;
     arrive(frame, unwind_bare(pc), cfa);
     for (unsigned i = 0; i < UNWIND_N_SAVED; i++)
-        if (rule->saved[i] != IS_SAME &&
-            cfi_read_stack(stack, cfa + (uint64_t)((int64_t)rule->saved[i] * WORD), &value))
+        if (rule->saved[i] != IS_SAME && window_read(stack, cfa + (uint64_t)((int64_t)rule->saved[i] * WORD), &value))
             unwind_set(frame, saved_reg[i], value);
     return UNWIND_FRAME;
 }
@@ -351,7 +349,7 @@ static enum unwind_result step_trampoline(struct unwind_frame *frame, const stru
 {
     const bool is_in_register = UNWIND_RA != UNWIND_PC;
     uint64_t sp = frame->reg[UNWIND_SP], pc = frame->reg[UNWIND_RA];
-    if (is_in_register ? !unwind_is_valid(frame, UNWIND_RA) : !cfi_read_stack(stack, sp, &pc))
+    if (is_in_register ? !unwind_is_valid(frame, UNWIND_RA) : !window_read(stack, sp, &pc))
         return UNWIND_CUT;
     if (!unwind_is_code(pc - 1))
         return UNWIND_CUT;
@@ -376,7 +374,7 @@ static enum unwind_result step_signal(struct unwind_frame *frame, const struct u
     const uint64_t at = frame->reg[UNWIND_SP] + UNWIND_SIGNAL_REGS;
     uint64_t value;
     for (unsigned reg = 0; reg < UNWIND_N_REGS; reg++) {
-        if (!cfi_read_stack(stack, at + (uint64_t)reg * WORD, &value))
+        if (!window_read(stack, at + (uint64_t)reg * WORD, &value))
             return UNWIND_CUT;
         unwind_set(&caller, reg, value);
     }
@@ -395,7 +393,7 @@ static bool value_of(const struct cfi_rule *rule, unsigned reg, const struct unw
         *value = frame->reg[reg];
         return unwind_is_valid(frame, reg);
     case CFI_AT_OFFSET:
-        return cfi_read_stack(stack, cfa + (uint64_t)rule->value, value);
+        return window_read(stack, cfa + (uint64_t)rule->value, value);
     case CFI_IS_OFFSET:
         *value = cfa + (uint64_t)rule->value;
         return true;
@@ -405,8 +403,7 @@ static bool value_of(const struct cfi_rule *rule, unsigned reg, const struct unw
         *value = frame->reg[rule->value];
         return true;
     case CFI_AT_EXPRESSION:
-        return cfi_evaluate(rule->bytes, rule->n_bytes, frame, stack, &cfa, value) &&
-               cfi_read_stack(stack, *value, value);
+        return cfi_evaluate(rule->bytes, rule->n_bytes, frame, stack, &cfa, value) && window_read(stack, *value, value);
     case CFI_IS_EXPRESSION:
         return cfi_evaluate(rule->bytes, rule->n_bytes, frame, stack, &cfa, value);
     default:
@@ -493,10 +490,10 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
             result = step_trampoline(frame, stack, slot);
         else if (!frame->interrupted && unwind_is_valid(frame, UNWIND_SP) && is_signal_return(frame->reg[UNWIND_PC]))
             result = step_signal(frame, stack, slot);
-        else if (search_caller(frame, stack, slot))
-            result = UNWIND_FRAME;
+        else if (stack->known)
+            result = UNWIND_BARE;
         else
-            result = step_pointers(frame, stack, slot);
+            result = unwind_step_pointers(frame, stack, slot);
         break;
     }
     return result == UNWIND_FRAME && frame->reg[UNWIND_PC] == 0 ? UNWIND_END : result;

@@ -16,41 +16,23 @@
  */
 #pragma once
 #include "wrap/record/stack/registers.h"
+#include "wrap/record/stack/window.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-/* The stack bytes that may be read: address a in [low, high) is bytes[a - low]. */
-struct unwind_stack {
-    uint64_t low, high;
-    const unsigned char *bytes;
-    struct stack_pages *beyond;       /* from `high` on, what is there at present; NULL = nothing */
-    const struct unwind_known *known; /* not NULL: what called code without frame information is searched (search.h) */
-};
-
-/* Places of the stack that certainly hold return addresses, in rising order. The innermost may have ended. */
-enum { UNWIND_MAX_FRAMES = 128 };
-struct unwind_known {
-    unsigned n;
-    uint64_t slot[UNWIND_MAX_FRAMES];
-};
-static inline bool unwind_is_known(const struct unwind_known *known, uint64_t slot)
-{
-    for (unsigned i = 0; i < known->n && known->slot[i] <= slot; i++)
-        if (known->slot[i] == slot)
-            return true;
-    return false;
-}
 
 enum unwind_result {
     UNWIND_FRAME, /* moved to the caller */
     UNWIND_END,   /* that was the outermost frame */
     UNWIND_CUT,   /* cannot go on: window exceeded, no information, or an inconsistent stack */
+    UNWIND_BARE,  /* no information, and stack->known may prove who called (search.h); otherwise UNWIND_CUT or what
+                     the frame pointer tells */
 };
 
 /* False when the table of rules cannot be allocated (nothing can be walked then). Once. */
 bool unwind_init(void);
 enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot);
+/* By the frame pointer alone. */
+enum unwind_result unwind_step_pointers(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot);
 /* Modules were unloaded: what is known about addresses no longer holds. */
 void unwind_forget(void);
 /* True when `pc` lies in the code of a loaded module. */
