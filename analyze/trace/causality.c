@@ -764,15 +764,15 @@ int clocks_check(struct archive_reader *archive)
     return result;
 }
 
-int clocks_prepare(struct archive_reader *archive)
+int clocks_prepare(struct archive_reader *archive, struct causality_watch **watch)
 {
     struct trace *trace = archive->trace;
     trace->clocks.measured = is_measured(archive);
     trace->clocks.error_ns = known_error(archive);
     if (trace->is_ours && !trace->clocks.measured)
         return 0;
-    if (!archive->is_unchecked)
+    if (!watch)
         return clocks_check(archive);
-    archive->watch = causality_watch_begin(archive);
+    *watch = causality_watch_begin(archive);
     return 0;
 }

@@ -6,7 +6,7 @@
  */
 #pragma once
 #include "analyze/trace/clock.h"
-#include "analyze/trace/otf2_reader.h"
+#include "analyze/trace/locations.h"
 
 struct causality {
     uint64_t n_violations, largest_violation_ns; /* with the present correction */
@@ -31,3 +31,8 @@ bool causality_watch_feed(struct causality_watch *watch, const struct event_bloc
 bool causality_watch_end(struct causality_watch *watch, struct causality *result);
 /* Findings about clocks that hold, or that have been repaired: how well they are known, and when the run ends. */
 void clocks_take(struct archive_reader *archive, const struct causality *found);
+/* Decides what to do about the clocks and does it. With `watch` the first reading may find out whether they hold: then
+ * *watch is to be fed. 0, or -1 after error(). */
+int clocks_prepare(struct archive_reader *archive, struct causality_watch **watch);
+/* Checks them by a reading, and repairs them where they need it. 0, or -1 after error(). */
+int clocks_check(struct archive_reader *archive);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/far.h"
-#include "analyze/trace/helpers.h"
+#include "analyze/trace/locations.h"
 #include "analyze/trace/nodes.h"
-#include "analyze/trace/otf2_reader.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
 

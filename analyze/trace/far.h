@@ -2,13 +2,13 @@
 /* Messages between a process that reads on another node, and the one here that puts its blocks where those of a process
  * of this node would be (helpers.c). */
 #pragma once
+#include "analyze/trace/block.h"
+#include "analyze/trace/tape.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct archive_reader;
-struct block;
-struct tape_code;
 
 /* The part to read, and how. Clocks come with it: only who analyses knows what was found out about them. */
 struct far_task {

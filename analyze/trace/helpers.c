@@ -8,10 +8,13 @@
  * end, the helper stays as well, while a copy of it reads on; from there another copy reads the rest again.
  */
 #include "analyze/trace/helpers.h"
+#include "analyze/trace/block.h"
 #include "analyze/trace/bookmark.h"
 #include "analyze/trace/far.h"
+#include "analyze/trace/locations.h"
 #include "analyze/trace/nodes.h"
-#include "analyze/trace/otf2_reader.h"
+#include "analyze/trace/opening.h"
+#include "analyze/trace/tape.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
 #include <errno.h>
@@ -220,11 +223,9 @@ _Noreturn static void help_from_far(int socket, const struct nodes_file *file)
 {
     struct far_task task;
     struct nodes_file here;
-    struct trace *trace = nodes_look_at(file->path, &here) && !memcmp(&here, file, sizeof here)
-                              ? trace_open_for_another(file->path)
-                              : NULL;
-    struct archive_reader *archive = trace ? (struct archive_reader *)trace->source : NULL;
-    if (!trace || !nodes_agree(socket) || !far_receive_task(socket, &task, archive))
+    static struct archive_reader archive;
+    if (!nodes_look_at(file->path, &here) || memcmp(&here, file, sizeof here) || opening_read(&archive, file->path) ||
+        !nodes_agree(socket) || !far_receive_task(socket, &task, &archive))
         _exit(0);
     struct helper helper = {.socket = socket,
                             .far = -1,
@@ -237,7 +238,7 @@ _Noreturn static void help_from_far(int socket, const struct nodes_file *file)
                             .blocks = calloc(1, task.block_bytes)};
     if (!helper.code || !helper.blocks)
         err_out_of_memory(task.block_bytes);
-    help(&helper, archive);
+    help(&helper, &archive);
 }
 
 void helpers_serve(void)
@@ -292,9 +293,10 @@ static void blocks_measure(struct helper *helper, const struct archive_reader *a
 }
 
 /* In the new process: what only the one that asked for it needs is closed. */
-_Noreturn static void helper_run(struct helper *helper, struct archive_reader *archive, uint32_t number, uint32_t n)
+_Noreturn static void helper_run(struct helpers *helpers, struct archive_reader *archive, uint32_t number, uint32_t n)
 {
-    const struct helper *others = archive->helpers.at;
+    const struct helper *others = helpers->at;
+    struct helper *helper = &helpers->at[number];
     go_nowhere(STDOUT_FILENO);
     nodes_leave();
     for (uint32_t i = 0; i < number; i++)
@@ -302,7 +304,6 @@ _Noreturn static void helper_run(struct helper *helper, struct archive_reader *a
     for (uint32_t i = 0; i < n; i++)
         if (i != number && others[i].far >= 0)
             close(others[i].far);
-    archive->helpers.n = 0;
     archive->dealt = number;
     archive->n_dealt = n;
     helper->n_free = BLOCKS;
@@ -311,9 +312,9 @@ _Noreturn static void helper_run(struct helper *helper, struct archive_reader *a
     help(helper, archive);
 }
 
-static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32_t n)
+static bool helper_begin(struct helpers *helpers, struct archive_reader *archive, uint32_t number, uint32_t n)
 {
-    struct helper *helper = &archive->helpers.at[number];
+    struct helper *helper = &helpers->at[number];
     size_t code_bytes = (sizeof *helper->code + PAGE - 1) / PAGE * PAGE;
     int sockets[2];
     *helper = (struct helper){.is_last = archive->trace->is_last_reading, .far = helper->far};
@@ -333,7 +334,7 @@ static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32
     helper->socket = sockets[helper->pid == 0];
     close(sockets[helper->pid != 0]);
     if (helper->pid == 0)
-        helper_run(helper, archive, number, n);
+        helper_run(helpers, archive, number, n);
     if (helper->pid > 0)
         return true;
     close(helper->socket);
@@ -429,9 +430,8 @@ static uint32_t ask_far(const struct trace *trace, int *connections, uint32_t n)
     return n > n_near && nodes_look_at(trace->path, &file) ? nodes_ask(&file, connections, n - n_near) : 0;
 }
 
-static void helpers_begin(struct archive_reader *archive)
+static void helpers_begin(struct helpers *helpers, struct archive_reader *archive)
 {
-    struct helpers *helpers = &archive->helpers;
     struct trace *trace = archive->trace;
     int connections[HELPERS_MOST];
     uint32_t n = trace->n_helpers < trace->n_locations ? trace->n_helpers : trace->n_locations;
@@ -446,7 +446,7 @@ static void helpers_begin(struct archive_reader *archive)
     for (uint32_t i = 0; i < n; i++)
         helpers->at[i].far = i < n - n_far ? -1 : connections[i - (n - n_far)];
     fflush(NULL); /* what a helper inherits unwritten could be written twice */
-    while (helpers->n < n && helper_begin(archive, helpers->n, n))
+    while (helpers->n < n && helper_begin(helpers, archive, helpers->n, n))
         helpers->n++;
     for (uint32_t i = 0; i < n_far; i++)
         close(connections[i]);
@@ -469,15 +469,14 @@ static bool helper_rewind(struct helper *helper, bool is_last_reading)
     return holds_all || say(helper, READ_AGAIN);
 }
 
-bool helpers_rewind(struct archive_reader *archive)
+bool helpers_rewind(struct helpers *helpers, struct archive_reader *archive)
 {
-    struct helpers *helpers = &archive->helpers;
     bool go_on = helpers->n;
     for (uint32_t i = 0; go_on && i < helpers->n; i++)
         go_on = helper_rewind(&helpers->at[i], archive->trace->is_last_reading);
     if (!go_on) {
         helpers_end(helpers);
-        helpers_begin(archive);
+        helpers_begin(helpers, archive);
     }
     for (uint32_t i = 0; i < 2 * helpers->n; i++)
         helpers->merged[i] = (struct event_block){.n = 0};
@@ -508,9 +507,8 @@ static void merge(struct event_block *a, struct event_block *b, struct event_blo
 }
 
 /* More of a stream, where all that was there has been handed out. None at its end. */
-static struct event_block *stream_read(struct archive_reader *archive, uint32_t number)
+static struct event_block *stream_read(struct helpers *helpers, struct archive_reader *archive, uint32_t number)
 {
-    struct helpers *helpers = &archive->helpers;
     struct event_block *events = &helpers->merged[number];
     if (events->next < events->n)
         return events;
@@ -520,14 +518,14 @@ static struct event_block *stream_read(struct archive_reader *archive, uint32_t 
         return events;
     }
     uint32_t first = 2 * (number - helpers->n);
-    struct event_block *a = stream_read(archive, first), *b = stream_read(archive, first + 1);
+    struct event_block *a = stream_read(helpers, archive, first), *b = stream_read(helpers, archive, first + 1);
     merge(a, b, events);
     return events;
 }
 
-void helpers_read(struct archive_reader *archive, struct event_block *block)
+void helpers_read(struct helpers *helpers, struct archive_reader *archive, struct event_block *block)
 {
-    struct event_block *all = stream_read(archive, 2 * archive->helpers.n - 2);
+    struct event_block *all = stream_read(helpers, archive, 2 * helpers->n - 2);
     *block = *all;
     all->next = all->n;
     if (archive->trace->has_failed)

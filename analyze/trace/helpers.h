@@ -19,19 +19,7 @@
 enum { HELPERS_MOST = 15 };
 
 struct archive_reader;
-struct event;
 struct event_block;
-struct trace;
-
-/* One portion that is handed over. */
-struct block {
-    uint64_t n_records; /* that were read for these events */
-    size_t n_bytes;
-    bool is_last;     /* of this reading */
-    uint32_t damaged; /* after these events, the records of this location cannot be read on; TRACE_NONE = of none */
-    uint64_t damaged_raw_ns;
-    unsigned char bytes[];
-};
 
 struct helpers {
     struct helper *at;
@@ -41,9 +29,9 @@ struct helpers {
 
 /* Begins a reading by at most trace->n_helpers processes, and HELPERS_MOST. False when there are none, or none can be
  * had. */
-bool helpers_rewind(struct archive_reader *archive);
+bool helpers_rewind(struct helpers *helpers, struct archive_reader *archive);
 /* As a source's read. */
-void helpers_read(struct archive_reader *archive, struct event_block *block);
+void helpers_read(struct helpers *helpers, struct archive_reader *archive, struct event_block *block);
 void helpers_end(struct helpers *helpers);
 /* In a process on another node (nodes.h): reads for the first one as often as that asks, and returns when it has ended.
  */

@@ -3,7 +3,7 @@
  * OTF2 event records to struct event, appended to the batch of their location with the time as recorded. Records that
  * the analysis has no use for leave nothing.
  */
-#include "analyze/trace/otf2_reader.h"
+#include "analyze/trace/locations.h"
 #include "wrap/base/err.h"
 
 #define OK OTF2_CALLBACK_SUCCESS

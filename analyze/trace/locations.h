@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading an archive: one OTF2 reader a location, each ahead by a batch of events, merged by corrected time. Shared by
- * the files that make up the reader; users see trace.h.
+ * The locations of an archive: one OTF2 reader each, which is ahead by a batch of events, merged by corrected time. For
+ * the modules that make up the reader; users see trace.h.
  */
 #pragma once
 #include "analyze/trace/clock.h"
 #include "analyze/trace/defs.h"
-#include "analyze/trace/helpers.h"
 #include "wrap/base/containers.h"
 #include "analyze/archive/prediction.h"
 #include "analyze/trace/source.h"
@@ -56,17 +55,10 @@ struct archive_reader {
     uint64_t *n_skipped;             /* records that are not read, by location; NULL = all are */
     bool is_open;                    /* its files of events */
     bool plays;                      /* this reading comes from the tape */
-    bool is_unchecked;               /* whether the clocks hold is left to the first reading */
-    bool is_for_another;             /* clocks are left to the process that this one reads for */
-    struct causality_watch *watch;   /* in which it is found out; NULL = it is known */
-    uint64_t *raw_ends_ns;           /* of locations, meanwhile */
     struct location_reader *used_up; /* of whose batch everything was handed out: it is read on first; NULL = none is */
     uint32_t dealt, n_dealt;         /* this process reads every n_dealt-th location, from this one on */
-    struct helpers helpers;
 };
 
-/* An archive that a process on another node has opened as well, and whose clocks it knows. NULL after error(). */
-struct trace *trace_open_for_another(const char *anchor);
 /* otf2_events.c: the callbacks that append to a location's batch. */
 OTF2_EvtReaderCallbacks *events_callbacks(void);
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
@@ -82,10 +74,5 @@ int locations_begin(struct archive_reader *archive);
 void locations_merge(struct archive_reader *archive, struct event_block *block);
 /* The records of a location after this time cannot be read; 0 = none of them can. */
 void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns);
-/* causality.c: decides what to do about the clocks and does it, or begins to watch (causality.h). 0, or -1 after
- * error(). */
-int clocks_prepare(struct archive_reader *archive);
-/* Checks them by a reading, and repairs them where they need it. 0, or -1 after error(). */
-int clocks_check(struct archive_reader *archive);
 /* The next event of a location in its own order, its time corrected, or NULL at its end. */
 const struct event *location_next(struct location_reader *location);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Locations are merged with a heap. The present one goes on as long as its next event is still the first. */
+#include "analyze/trace/locations.h"
+#include "analyze/archive/archive.h"
+#include "analyze/trace/source.h"
+#include "wrap/base/err.h"
+#include <stdio.h>
+
+/* Events that a location is ahead by: those of all locations together should fit into a cache. */
+enum { BATCH = 64 };
+
+void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns)
+{
+    struct trace *trace = archive->trace;
+    const struct trace_location *at = &trace->locations[loc];
+    trace->is_damaged = archive->locations[loc].is_damaged = true;
+    if (last_raw_ns)
+        trace_note(trace, "The records of rank %u, thread %u are damaged: what follows the first part is missing.",
+                   at->rank, at->thread);
+    else
+        trace_note(trace, "The records of rank %u, thread %u cannot be read.", at->rank, at->thread);
+}
+
+uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind)
+{
+    char file[64];
+    snprintf(file, sizeof file, "/%llu.%s", (unsigned long long)archive->tables.location_ids.at[loc], kind);
+    return anchor_record_limit(archive->trace->path, archive->is_compressed, file);
+}
+
+/* It begins behind its first n_records. Batches end where they always do: counts of one time are one event within. */
+static void location_skip(struct location_reader *location, uint64_t n_records)
+{
+    location->n_to_read = BATCH - n_records % BATCH;
+    location->n_left -= n_records < location->n_left ? n_records : location->n_left;
+    location->is_at_end = n_records == location->archive->tables.location_records.at[location->loc];
+    if (location->reader && !location->is_at_end &&
+        OTF2_EvtReader_Seek(location->reader, n_records + 1) != OTF2_SUCCESS)
+        location->reader = NULL;
+}
+
+int locations_open(struct archive_reader *archive)
+{
+    if (OTF2_Reader_OpenEvtFiles(archive->reader))
+        return error("%s: its event files cannot be opened", archive->trace->path);
+    archive->is_open = true;
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        struct location_reader *location = &archive->locations[i];
+        *location = (struct location_reader){
+            .archive = archive, .loc = i, .region = TRACE_NONE, .clock = clocks_rewind(&archive->clocks, i)};
+        location->has_ended = i % archive->n_dealt != archive->dealt;
+        if (location->has_ended)
+            continue;
+        location->reader = OTF2_Reader_GetEvtReader(archive->reader, archive->tables.location_ids.at[i]);
+        location->n_left = location_record_limit(archive, i, "evt");
+        if (location->reader && OTF2_EvtReader_SetCallbacks(location->reader, archive->callbacks, location))
+            location->reader = NULL;
+        if (location->reader)
+            OTF2_EvtReader_ApplyClockOffsets(location->reader, false);
+        location->n_to_read = BATCH;
+        if (archive->n_skipped && archive->n_skipped[i])
+            location_skip(location, archive->n_skipped[i]);
+    }
+    return 0;
+}
+
+void locations_close(struct archive_reader *archive)
+{
+    if (!archive->is_open)
+        return;
+    archive->is_open = false;
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        struct location_reader *location = &archive->locations[i];
+        if (location->reader)
+            OTF2_Reader_CloseEvtReader(archive->reader, location->reader);
+        location->reader = NULL;
+        vec_release(&location->batch);
+        vec_release(&location->bins);
+        prediction_release(&location->stacks);
+    }
+    OTF2_Reader_CloseEvtFiles(archive->reader);
+}
+
+static void read_batch(struct location_reader *location)
+{
+    struct archive_reader *archive = location->archive;
+    uint64_t n_read = 0, n_wanted = location->n_to_read;
+    location->n_to_read = BATCH;
+    location->batch.n = location->bins.n = location->bins_handed = location->next = 0;
+    bool is_damaged =
+        !location->reader ||
+        OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, n_wanted, &n_read) != OTF2_SUCCESS ||
+        n_read >= location->n_left;
+    location->n_left -= is_damaged ? 0 : n_read;
+    meter_add(&archive->trace->meter, n_read);
+    if (is_damaged)
+        location_note_damage(archive, location->loc, location->last_raw_ns);
+    location->is_at_end = is_damaged || n_read < n_wanted || location->is_broken_off;
+}
+
+/* True when its batch has a next event again; false at its end. */
+static __attribute__((noinline)) bool location_read_on(struct location_reader *location)
+{
+    if (location->has_ended)
+        return false;
+    while (location->next >= location->batch.n && !location->is_at_end)
+        read_batch(location);
+    if (location->next < location->batch.n)
+        return true;
+    location->batch.n = location->next = 0;
+    location->has_ended = true;
+    const struct trace_location *at = &location->archive->trace->locations[location->loc];
+    *vec_push(&location->batch) = (struct event){.time_ns = location->last_raw_ns,
+                                                 .loc = location->loc,
+                                                 .kind = EV_END,
+                                                 .flags = (uint16_t)at->end_how,
+                                                 .region = TRACE_NONE,
+                                                 .frame = TRACE_NONE,
+                                                 .comm = TRACE_NONE,
+                                                 .peer = TRACE_NONE};
+    return true;
+}
+
+const struct event *location_next(struct location_reader *location)
+{
+    if (location->next >= location->batch.n && !location_read_on(location))
+        return NULL;
+    struct event *event = &location->batch.at[location->next++];
+    memory_fetch(event + 1, sizeof *event);
+    location->ahead_raw_ns = event->time_ns;
+    event->time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->clock, event->time_ns,
+                                    location->n_handed++);
+    if (event->kind == EV_BINS) {
+        event->bins = location->bins.at + location->bins_handed;
+        location->bins_handed += event->n_bins;
+    }
+    return event;
+}
+
+int locations_begin(struct archive_reader *archive)
+{
+    locations_close(archive);
+    archive->used_up = NULL;
+    archive->heap.n = 0;
+    int result = locations_open(archive);
+    for (uint32_t i = 0; !result && i < archive->trace->n_locations; i++) {
+        const struct event *event = location_next(&archive->locations[i]);
+        archive->locations[i].ahead = event;
+        if (event)
+            heap_push(&archive->heap, event->time_ns, i);
+    }
+    return result;
+}
+
+/* Its next event comes to its place among the others'. */
+static inline void location_go_on(struct archive_reader *archive, struct location_reader *location)
+{
+    location->ahead = location_next(location);
+    if (location->ahead)
+        heap_replace(&archive->heap, location->ahead->time_ns);
+    else
+        heap_pop(&archive->heap);
+}
+
+/* Events live in their location's batch, so a block ends where more of a location must be read. */
+void locations_merge(struct archive_reader *archive, struct event_block *block)
+{
+    if (archive->used_up)
+        location_go_on(archive, archive->used_up);
+    archive->used_up = NULL;
+    block->n = 0;
+    while (archive->heap.n && block->n < EVENTS_READY && !archive->used_up) {
+        struct location_reader *location = &archive->locations[archive->heap.items[0].stream];
+        block->at[block->n++] = location->ahead;
+        if (location->next >= location->batch.n && !location->has_ended)
+            archive->used_up = location;
+        else
+            location_go_on(archive, location);
+    }
+}
