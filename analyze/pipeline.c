@@ -20,6 +20,7 @@
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
 #include "analyze/blame/occurrences.h"
+#include "analyze/code/script.h"
 #include "analyze/steps/endings.h"
 #include "analyze/steps/services.h"
 #include "analyze/profile/details.h"

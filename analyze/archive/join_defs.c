@@ -9,6 +9,8 @@
 #include "analyze/archive/comms.h"
 #include "analyze/archive/join_rank.h"
 #include "analyze/code/code.h"
+#include "analyze/code/origin.h"
+#include "analyze/code/script.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/resolver.h"
+#include "analyze/code/origin.h"
 #include "analyze/code/tree.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/err.h"

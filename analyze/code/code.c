@@ -2,18 +2,17 @@
 /* The code model as others see it: modules and the packages they are from, places, spots. */
 #include "analyze/code/code.h"
 #include "analyze/code/interpreters.h"
-#include "analyze/code/model.h"
+#include "analyze/code/loop_lines.h"
+#include "analyze/code/modules.h"
+#include "analyze/code/origin.h"
+#include "analyze/code/places.h"
 #include "analyze/code/routines.h"
 #include "analyze/code/script.h"
 #include "wrap/base/err.h"
-
-#include <dirent.h>
 #include <dwarf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct code *code_open(void)
@@ -88,6 +87,14 @@ uint32_t code_add_script(struct code *code, const char *path, const char *source
     return (uint32_t)code->modules.n - 1;
 }
 
+void code_name_routine(struct code *code, uint32_t module, uint64_t address, const char *name)
+{
+    struct module *m = code->modules.at[module];
+    uint64_t lo = address & ~(uint64_t)(SCRIPT_LINES - 1);
+    if (m->is_script && !m->is_open)
+        *vec_push(&m->named) = (struct routine){.lo = lo, .hi = lo + SCRIPT_LINES, .name = name};
+}
+
 /* Sentences about modules that are known less well than others. Each names the modules it is true of. */
 enum degradation {
     DEGRADED_MISSING,
@@ -123,61 +130,6 @@ static enum degradation module_degradation(const struct code *code, const struct
 
 /* Packages. */
 
-static const char list_ending[] = ".list";
-
-/* A system with one /usr may have a file listed, and loaded, with it or without. */
-static const char *without_usr(const char *path)
-{
-    return strncmp(path, "/usr/", 5) ? path : path + 4;
-}
-
-static bool has_file(const char *path, const char *name)
-{
-    char *text = NULL;
-    size_t cap = 0;
-    bool found = false;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    for (ssize_t n; !found && (n = getline(&text, &cap, file)) > 0;) {
-        if (text[n - 1] == '\n')
-            text[n - 1] = 0;
-        found = !strcmp(without_usr(text), name);
-    }
-    free(text);
-    fclose(file);
-    return found;
-}
-
-/* Files installed by hand or built here are in no list; not to look for them saves time. */
-static bool may_be_packaged(const char *path)
-{
-    static const char *const roots[] = {"/bin/", "/lib", "/sbin/", "/libexec/", "/opt/"};
-    const char *place = without_usr(path);
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (!strncmp(place, roots[i], strlen(roots[i])))
-            return true;
-    return false;
-}
-
-const char *package_of_file(struct arena *arena, const char *lists, const char *path)
-{
-    const char *found = NULL;
-    DIR *dir = may_be_packaged(path) ? opendir(lists) : NULL;
-    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
-        /* "libfoo2:amd64.list" is that of libfoo2. */
-        size_t n = strlen(entry->d_name), n_ending = strlen(list_ending), colon = strcspn(entry->d_name, ":");
-        if (n <= n_ending || strcmp(entry->d_name + n - n_ending, list_ending) != 0)
-            continue;
-        const char *list = arena_printf(arena, "%s/%s", lists, entry->d_name);
-        if (has_file(list, without_usr(path)))
-            found = arena_printf(arena, "%.*s", (int)(colon < n - n_ending ? colon : n - n_ending), entry->d_name);
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
 static const char *module_package(struct code *code, struct module *module)
 {
     if (!module->is_package_sought)
@@ -186,41 +138,10 @@ static const char *module_package(struct code *code, struct module *module)
     return module->package;
 }
 
-/* In a folder of the system, but those for what is built at the site. */
-static bool is_of_system(const char *path)
-{
-    static const char *const roots[] = {"/bin/", "/lib", "/sbin/", "/usr/"}, local[] = "/usr/local/";
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (!strncmp(path, roots[i], strlen(roots[i])))
-            return strncmp(path, local, strlen(local)) != 0;
-    return false;
-}
-
-bool file_is_given(const char *path)
-{
-    struct stat status;
-    bool is_others = !stat(path, &status) && status.st_uid != geteuid() && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
-    return is_of_system(path) || is_others;
-}
-
 bool code_module_is_given(struct code *code, uint32_t module)
 {
     struct module *at = module_get(code, module);
     return file_is_given(at->path) || module_package(code, at);
-}
-
-/* Whether the lists of packages that this system may install have any of debug information: "-dbgsym" is in archives of
- * their own. */
-bool package_offers_debug(const char *lists)
-{
-    DIR *dir = opendir(lists);
-    bool found = false;
-    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
-        found =
-            strstr(entry->d_name, "_Packages") && (strstr(entry->d_name, "debug") || strstr(entry->d_name, "ddebs"));
-    if (dir)
-        closedir(dir);
-    return found;
 }
 
 /* "; or, of packages, install nwchem-openmpi-dbgsym": what the first of the modules without lines are from; "" where
@@ -283,53 +204,6 @@ static void note_degradation(struct code *code, enum degradation which)
 void code_use_kept(struct code *code, const char *dir)
 {
     code->kept_dir = arena_strdup(&code->arena, dir);
-}
-
-static void open_module(struct code *code, struct module *module)
-{
-    enum image_status status = IMAGE_MISSING;
-    module->state = CODE_MISSING;
-    if (module->is_script)
-        script_open(code, module);
-    else if (module->path[0] != 0 && module->path[0] != '[') {
-        /* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
-        status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
-        if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
-            char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
-            plain_hex(name, module->build_id, module->build_id_bytes);
-            const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
-            if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) == IMAGE_OPEN) {
-                status = IMAGE_OPEN;
-                module->file = kept;
-            }
-        }
-    }
-    if (status == IMAGE_CHANGED)
-        module->state = CODE_CHANGED;
-    module->has_image = status == IMAGE_OPEN;
-    if (module->has_image && module->language) {
-        module->state = CODE_SYMBOLS;
-        module->routines = interpreter_as_routine(&module->image, module->language, &code->arena);
-    } else if (module->has_image) {
-        module->state = debug_open(&module->debug, &module->image) ? CODE_FULL : CODE_SYMBOLS;
-        module->decoder = decoder_open(module->image.machine);
-        module->routines = routines_read(&module->image, &code->arena);
-        if (module->is_extension)
-            extension_name_methods(&module->image, &module->routines);
-    }
-    module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
-}
-
-struct module *module_get(struct code *code, uint32_t module_id)
-{
-    if (module_id >= code->modules.n)
-        bug("code model: module %u of %zu", module_id, code->modules.n);
-    struct module *module = code->modules.at[module_id];
-    if (!module->is_open) {
-        module->is_open = true;
-        open_module(code, module);
-    }
-    return module;
 }
 
 enum code_state code_module_state(struct code *code, uint32_t module)
@@ -417,25 +291,6 @@ const char *const *code_notes(struct code *code, size_t *n_notes)
     return code->notes.at;
 }
 
-struct code_place *place_new(struct code *code)
-{
-    struct code_place *place = arena_new(&code->arena, struct code_place);
-    place->id = place->source = (uint32_t)code->places.n;
-    *vec_push(&code->places) = place;
-    return place;
-}
-
-struct code_place *place_new_within(struct code *code, uint32_t around, uint64_t address)
-{
-    struct code_place *place = place_new(code);
-    uint32_t id = place->id;
-    *place = *code->places.at[around];
-    place->id = place->source = id;
-    place->parent = around;
-    place->address = address;
-    return place;
-}
-
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address)
 {
     const struct model *model = model_at(code, module, address);
@@ -517,6 +372,22 @@ uint32_t code_n_places(const struct code *code)
     return (uint32_t)code->places.n;
 }
 
+static struct code_spot script_spot(struct code *code, uint32_t module_id, uint64_t address)
+{
+    struct code_spot spot = {0};
+    const struct model *model = model_at(code, module_id, address);
+    const struct module *module = code->modules.at[module_id];
+    if (model == NULL)
+        return spot;
+    const struct model_block *block = model_block_at(model, address);
+    spot.block = block != NULL ? block->lo : 0;
+    spot.file = spot.call_file = module->path;
+    spot.line = spot.call_line = script_line(address);
+    spot.routine = spot.host_routine = module->routines.at[model->routine].name;
+    spot.routine_address = module->routines.at[model->routine].lo;
+    return spot;
+}
+
 struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t address)
 {
     struct code_spot spot = {0};
@@ -554,15 +425,6 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
     return spot;
 }
 
-bool source_is_system(const char *path)
-{
-    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return strstr(path, "/include/c++/") != NULL;
-}
-
 const char *code_routine_name(struct code *code, uint32_t module, uint64_t address)
 {
     const struct module *m = module_get(code, module);
@@ -579,4 +441,79 @@ uint64_t code_routine_address(struct code *code, uint32_t module, uint32_t routi
 {
     const struct module *m = module_get(code, module);
     return routine < m->routines.n ? m->routines.at[routine].lo : 0;
+}
+
+/*
+ * The place of a call. std::sort is partly inlined into its caller, and partly not; which loops are where is the
+ * compiler's affair. Those that are inlined have the line of the call in the first routine outside system headers
+ * (loop_find_home). Those that are called get the same place from the address of the call.
+ */
+
+/* The call in the source of the innermost routine that is not of a system header. */
+static struct loop_source source_of_call(struct debug *debug, const struct unit *unit, uint64_t address)
+{
+    const struct line_row *row = debug_statement_at(unit, address);
+    struct loop_source source = {.scope = debug_scope_at(unit, address), .file = INTERN_NONE};
+    if (row == NULL || source.scope == SCOPE_NONE)
+        return source;
+    source.file = row->file;
+    source.head_line = row->line;
+    while (unit->scopes.at[source.scope].parent != SCOPE_NONE && source.file != INTERN_NONE &&
+           source_is_system(intern_get(&debug->files, source.file))) {
+        const struct scope *scope = &unit->scopes.at[source.scope];
+        source.file = scope->call_file;
+        source.head_line = scope->call_line;
+        source.scope = scope->parent;
+    }
+    return source;
+}
+
+static uint32_t script_call_make(struct code *code, uint32_t module_id, uint64_t address, bool is_loop)
+{
+    uint32_t around = code_place_at(code, module_id, address);
+    if (around == CODE_NONE)
+        return CODE_NONE;
+    struct code_place *place = place_new_within(code, around, address);
+    place->is_loop = is_loop;
+    place->depth++;
+    place->line_first = place->line_last = script_line(address);
+    return place->id;
+}
+
+static uint32_t call_make(struct code *code, struct module *module, uint32_t around, uint64_t address, bool is_loop)
+{
+    struct unit *unit = debug_unit_at(&module->debug, address);
+    struct loop_source source = {.scope = SCOPE_NONE};
+    if (unit != NULL && around != CODE_NONE)
+        source = source_of_call(&module->debug, unit, address);
+    if (source.scope == SCOPE_NONE || source.file == INTERN_NONE || source.head_line == 0)
+        return CODE_NONE;
+    struct code_place *place = place_new_within(code, around, address);
+    place->is_loop = is_loop;
+    place->file = intern_get(&module->debug.files, source.file);
+    place->is_system = source_is_system(place->file);
+    place->line_first = place->line_last = source.head_line;
+    const char *routine = debug_scope_name(&module->debug, unit, source.scope);
+    place->routine = routine != NULL ? routine : place->host_routine;
+    struct source_key key = {.file = source.file, .line = source.head_line, .n_loops = is_loop};
+    place_settle(code, module, place, source_key_within(module, unit, source.scope, key));
+    return place->source;
+}
+
+uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t address, bool is_loop)
+{
+    bool is_new;
+    uint32_t around = code_place_at(code, module_id, address);
+    struct module *module = module_get(code, module_id);
+    uint64_t *slot = map_put(&module->calls, address, &is_new);
+    if (is_new)
+        *slot = module->is_script ? script_call_make(code, module_id, address, is_loop)
+                                  : call_make(code, module, around, address, is_loop);
+    return (uint32_t)*slot;
+}
+
+uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address)
+{
+    const uint64_t *place = map_get(&module_get(code, module)->calls, address);
+    return place != NULL ? (uint32_t)*place : CODE_NONE;
 }

@@ -8,13 +8,12 @@
  * without the file, module + offset. Not thread-safe. Everything returned lives until code_close.
  */
 #pragma once
+#include "analyze/code/answers.h"
+#include "analyze/code/model.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CODE_NONE = UINT32_MAX };
-
-struct arena;
 struct code;
 
 struct code *code_open(void);
@@ -30,14 +29,6 @@ uint32_t code_add_script(struct code *code, const char *path, const char *source
 void code_name_routine(struct code *code, uint32_t module, uint64_t address, const char *name);
 bool code_has_scripts(const struct code *code);
 bool code_module_is_script(const struct code *code, uint32_t module);
-/* What a module is for a script, where it is no part of the program. */
-enum code_role {
-    CODE_ROLE_NONE,
-    CODE_ROLE_IMPORTS,   /* the interpreter's code that looks for modules and runs them */
-    CODE_ROLE_COLLECTS,  /* stands in stacks while the collector of garbage is at work */
-    CODE_ROLE_MESSENGER, /* mpi4py's extension module, by which scripts call MPI */
-    CODE_ROLE_INSTALLED  /* a source file of the standard library, or of a package that was installed */
-};
 enum code_role code_module_role(const struct code *code, uint32_t module);
 /* An extension module of a script: Python imports it by name. */
 bool code_module_is_extension(const struct code *code, uint32_t module);
@@ -45,12 +36,6 @@ bool code_module_is_extension(const struct code *code, uint32_t module);
 void code_use_kept(struct code *code, const char *dir);
 
 /* Facts about a module (reads it). */
-enum code_state {
-    CODE_FULL,    /* debug information */
-    CODE_SYMBOLS, /* no debug information: routines and loops, no lines */
-    CODE_MISSING, /* the file is not there or cannot be read */
-    CODE_CHANGED, /* the file is there but has another build id: not used */
-};
 enum code_state code_module_state(struct code *code, uint32_t module);
 /* Has somebody asked for it before? */
 bool code_module_is_read(const struct code *code, uint32_t module);
@@ -64,50 +49,13 @@ bool code_module_is_runtime(struct code *code, uint32_t module);
 /* "Python": the module interprets programs of that language, whose code is not known here: all of it is one place, a
  * routine that begins at 0. NULL = it is no interpreter. */
 const char *code_module_language(const struct code *code, uint32_t module);
-/* The name of a library's file, or the name under which Python imports it. */
-const char *library_name(struct arena *arena, const char *path);
-/* "numpy.linalg._umath_linalg", the name by which Python imports this file; NULL = it is no extension module. In
- * `arena`. */
-const char *extension_name(struct arena *arena, const char *path);
 /* The package of the distribution that its file is from; NULL = none is known. Looks through lists of some megabytes
  * the first time. */
 const char *code_module_package(struct code *code, uint32_t module);
-/* Whoever asks did not build this file: it lies in a folder of the system, or belongs to another user who lets nobody
- * write it. */
-bool file_is_given(const char *path);
-/* Likewise, or a package has it. */
+/* Nobody here built it (file_is_given), or a package has it. */
 bool code_module_is_given(struct code *code, uint32_t module);
-/* The package whose list in the directory `lists`, as Debian's package manager keeps them, has this file, without its
- * architecture, in `arena`; NULL = none, or there are no such lists here. Reads them all. */
-const char *package_of_file(struct arena *arena, const char *lists, const char *path);
-/* Whether the lists of packages in the directory `lists`, as apt keeps them, have packages of debug information
- * ("-dbgsym"), which distributions keep apart. */
-bool package_offers_debug(const char *lists);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */
 const char *const *code_notes(struct code *code, size_t *n_notes);
-
-/*
- * A place in the source: a natural loop, or what of a routine lies in no loop. Ids are dense from 0 within one struct
- * code. All copies of it within a module are one place: of a loop that was unrolled or vectorised, of a routine that
- * was inlined into several others. host_routine, parent and the addresses are then those of the copy that was met
- * first. Each instance of a template, also of one over lambdas, is a place of its own.
- */
-struct code_place {
-    uint32_t id;
-    uint32_t source; /* id, or that of the copy met first: only those are returned by code_place_at */
-    uint32_t module;
-    bool is_loop;
-    bool is_system;   /* of a system header, compiled into the program: its time belongs to who called it */
-    uint32_t parent;  /* what encloses it in the same routine: outer loop, then the routine; CODE_NONE for a routine */
-    uint32_t depth;   /* 0 = routine, 1 = outermost loop */
-    const char *file; /* as in the debug information, made absolute only there; NULL = unknown */
-    /* Of the loop's own code, without code inlined from elsewhere, when it has any. */
-    uint32_t line_first, line_last;
-    const char *routine;      /* demangled; the inlined function for a loop that was inlined; NULL = unknown */
-    const char *host_routine; /* the routine of the symbol table in which it lies. Another one when inlined */
-    uint64_t routine_address; /* link-time entry of host_routine */
-    uint64_t address;         /* link-time address of the loop header or routine entry */
-};
 
 /* The innermost loop (or routine) around a link-time address; CODE_NONE when nothing is known. Memoised. */
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
@@ -149,48 +97,6 @@ struct code_spot {
     uint64_t routine_address; /* link-time entry of host_routine, where symbols alone name it; 0 = unknown */
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
-
-/* True for headers of the compiler and the system: what is inlined from there belongs to the line that called it. */
-bool source_is_system(const char *path);
-/* True for a file that may be shown as the script that a run says it is: the end of its name or its first line says so
- * too. */
-bool script_is_source(const char *path);
-
-/* A routine as the source has it. */
-struct code_routine {
-    const char *name; /* readable; NULL = unknown */
-    const char *file; /* of the declaration; NULL = unknown */
-    uint32_t line;
-    uint32_t call_line; /* of an inlined one: where it was called; 0 = unknown */
-    uint64_t address;   /* link-time entry, where nothing else names it; 0 = unknown */
-};
-/* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
- * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at
- * most `most`. If there are more, middle ones are missing. */
-uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, struct code_routine *chain,
-                          uint32_t most);
-
-/* The place of a routine, inlined or not: `which` counts as code_routines_at does with the same `most`. It is that of
- * all copies of the routine. CODE_NONE when nothing is known, or of an inlined one no line. */
-uint32_t code_place_of_routine(struct code *code, uint32_t module, uint64_t address, uint32_t which, uint32_t most);
-
-/* True when every way to an address from the entry of its routine leads through the basic block of `before`. */
-bool code_is_behind(struct code *code, uint32_t module, uint64_t before, uint64_t address);
-/* The last basic block through which every way to both addresses leads; 0 = they lie in two routines, or nothing is
- * known. */
-uint64_t code_last_common(struct code *code, uint32_t module, uint64_t a, uint64_t b);
-
-/* The routine around an address as a number from 1, by rising address among those of its module: the same in every
- * run of a build. 0 = none is known. */
-uint32_t code_routine_number(struct code *code, uint32_t module, uint64_t address);
-
-/* The target of a direct call. */
-struct code_callee {
-    uint64_t address; /* of the routine, in the same module; 0: in another one */
-    const char *name; /* readable */
-};
-/* The target of the call before a return address. False for calls through pointers, and where nothing is known. */
-bool code_callee_at(struct code *code, uint32_t module, uint64_t return_address, struct code_callee *callee);
 
 /* The routine around an address as linked, or as a script calls it; NULL = it has no name. */
 const char *code_routine_name(struct code *code, uint32_t module, uint64_t address);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/interpreters.h"
-#include "analyze/code/code.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -47,37 +46,6 @@ struct routines interpreter_as_routine(const struct image *image, const char *la
     for (size_t i = 0; i < image->sections.n; i++)
         routines.at->hi = image->sections.at[i].hi;
     return routines;
-}
-
-/* Behind the folder in which modules are looked for; NULL = in none. Of several, the innermost. */
-static const char *below_search_path(const char *path)
-{
-    static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib-dynload/"};
-    const char *found = NULL;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        for (const char *at = path; (at = strstr(at, folders[i])); found = at > found ? at : found)
-            at += strlen(folders[i]);
-    return found;
-}
-
-const char *extension_name(struct arena *arena, const char *path)
-{
-    const char *so = strstr(base_name(path), ".so"), *tag = strstr(base_name(path), ".cpython-");
-    const char *stable = strstr(base_name(path), ".abi3.so"), *name = below_search_path(path);
-    if (!so || so[3] || (!tag && !stable && !name))
-        return NULL;
-    const char *end = tag ? tag : stable ? stable : so;
-    name = name ? name : base_name(path);
-    char *module = arena_printf(arena, "%.*s", (int)(end - name), name);
-    for (char *at = module; *at; at++)
-        *at = *at == '/' ? '.' : *at;
-    return module;
-}
-
-const char *library_name(struct arena *arena, const char *path)
-{
-    const char *extension = extension_name(arena, path);
-    return extension ? extension : base_name(path);
 }
 
 static const char *identifier_at(const struct image *image, uint64_t address)

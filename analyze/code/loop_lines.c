@@ -11,7 +11,7 @@
  * belongs in any case. The range goes from the first line to the last, but for a few instructions far away.
  */
 #include "analyze/code/loop_lines.h"
-#include "analyze/code/code.h"
+#include "analyze/code/origin.h"
 #include "analyze/constants/constants.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>

@@ -9,9 +9,11 @@
 #include "analyze/code/model.h"
 #include "analyze/code/graph.h"
 #include "analyze/code/loop_lines.h"
-#include "analyze/code/routines.h"
-#include "analyze/code/script.h"
+#include "analyze/code/modules.h"
+#include "analyze/code/origin.h"
 #include "analyze/code/places.h"
+#include "analyze/code/routines.h"
+#include "analyze/code/script_model.h"
 #include <string.h>
 
 enum { MAX_PART_BYTES = 1 << 16, MAX_PART_TESTS = 64, MAX_LOOP_BLOCKS = 100000000 };
@@ -194,7 +196,7 @@ struct model *model_at(struct code *code, uint32_t module_id, uint64_t address)
             build(code, module_id, owner);
     }
     if (module->models[routine] == NULL && module->is_script)
-        script_build(code, module_id, routine);
+        script_model_build(code, module_id, routine);
     if (module->models[routine] == NULL)
         build(code, module_id, routine);
     return module->models[routine];

@@ -1,87 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state behind code.h, and the model of one routine. Private to this folder. */
+/* The model of one routine: its graph, and what it tells of addresses, calls and the routines around them. */
 #pragma once
-#include "analyze/code/code.h"
-#include "analyze/code/debug.h"
-#include "analyze/code/decoder.h"
-#include "analyze/code/image.h"
-#include "analyze/code/routines.h"
-#include "wrap/base/containers.h"
+#include "analyze/code/answers.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* A routine or loop of a script (script.h). */
-enum { SCRIPT_NONE = UINT32_MAX };
-enum script_kind { SCRIPT_ROUTINE, SCRIPT_LOOP, SCRIPT_COMPREHENSION };
-/* Lines first to last; `parent` encloses it, and stands before it; SCRIPT_NONE = the file does. */
-struct script_block {
-    enum script_kind kind;
-    uint32_t first, last, parent;
+struct code;
+
+/* A routine as the source has it. */
+struct code_routine {
+    const char *name; /* readable; NULL = unknown */
+    const char *file; /* of the declaration; NULL = unknown */
+    uint32_t line;
+    uint32_t call_line; /* of an inlined one: where it was called; 0 = unknown */
+    uint64_t address;   /* link-time entry, where nothing else names it; 0 = unknown */
 };
-typedef VEC(struct script_block) script_blocks;
+/* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
+ * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at
+ * most `most`. If there are more, middle ones are missing. */
+uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, struct code_routine *chain,
+                          uint32_t most);
 
-/* [lo, hi) is one basic block. */
-struct model_block {
-    uint64_t lo, hi;
-    uint32_t place, depth; /* 0 = in no loop */
-    uint32_t loop;         /* the innermost loop of the machine code, by number in loops; CODE_NONE */
-    bool has_callees;      /* they stand in the module's */
+/* The place of a routine, inlined or not: `which` counts as code_routines_at does with the same `most`. It is that of
+ * all copies of the routine. CODE_NONE when nothing is known, or of an inlined one no line. */
+uint32_t code_place_of_routine(struct code *code, uint32_t module, uint64_t address, uint32_t which, uint32_t most);
+
+/* True when every way to an address from the entry of its routine leads through the basic block of `before`. */
+bool code_is_behind(struct code *code, uint32_t module, uint64_t before, uint64_t address);
+/* The last basic block through which every way to both addresses leads; 0 = they lie in two routines, or nothing is
+ * known. */
+uint64_t code_last_common(struct code *code, uint32_t module, uint64_t a, uint64_t b);
+
+/* The routine around an address as a number from 1, by rising address among those of its module: the same in every
+ * run of a build. 0 = none is known. */
+uint32_t code_routine_number(struct code *code, uint32_t module, uint64_t address);
+
+/* The target of a direct call. */
+struct code_callee {
+    uint64_t address; /* of the routine, in the same module; 0: in another one */
+    const char *name; /* readable */
 };
+/* The target of the call before a return address. False for calls through pointers, and where nothing is known. */
+bool code_callee_at(struct code *code, uint32_t module, uint64_t return_address, struct code_callee *callee);
 
-/* A loop of the machine code. Its place may lie in another copy; it lies in this. */
-struct model_loop {
-    uint32_t place, parent; /* CODE_NONE: outermost */
-    uint32_t depth;         /* 1 = outermost; a loop of the source that is two here, one in the other, is one */
-};
+/* For this folder. */
 
-/* A routine with its out-of-line parts. */
-struct model {
-    uint32_t routine;           /* number among the module's */
-    uint32_t place;             /* of the routine itself */
-    struct model_block *blocks; /* by rising address */
-    uint32_t n_blocks;
-    struct model_loop *loops;
-    uint32_t *dominators; /* by block (cfg.h); NULL = not asked for yet */
-};
-
-struct module {
-    const char *path, *file; /* as recorded; the one that is read */
-    const uint8_t *build_id; /* NULL = not recorded */
-    size_t build_id_bytes;
-    const char *package;  /* NULL = none is known; see code_module_package */
-    const char *language; /* that it interprets; NULL = none */
-    bool is_runtime, is_extension, is_open, has_image, is_package_sought;
-    uint8_t role;   /* enum code_role */
-    bool is_script; /* a source file of code that an interpreter runs (script.h): */
-    script_blocks blocks;
-    VEC(struct routine) named; /* those that frames name, until it is opened */
-    enum code_state state;
-    struct image image;
-    struct debug debug; /* without units when there is no debug information */
-    struct routines routines;
-    struct decoder *decoder;     /* NULL: not a machine we know */
-    struct model **models;       /* by routine; NULL = not analysed yet */
-    struct intern sources;       /* places of the source: see places.c */
-    struct intern instances;     /* of templates: their names (debug_scope_instance) */
-    VEC(uint32_t) source_places; /* by number in sources: the place met first */
-    struct map calls;            /* by address of the call: its place (code_place_of_call) */
-    struct map callees;          /* by return address, in blocks that were asked about: struct code_callee */
-};
-
-struct code {
-    struct arena arena;
-    VEC(struct module *) modules;
-    VEC(struct code_place *) places;
-    VEC(const char *) notes;
-    const char *kept_dir; /* NULL = none */
-    bool has_scripts;
-};
-
-/* Reads the module if that has not been done. */
-struct module *module_get(struct code *code, uint32_t module);
+struct model;
+struct model_block;
 /* The model around an address, built when needed; NULL when the address lies in no routine. */
 struct model *model_at(struct code *code, uint32_t module, uint64_t address);
 /* The block of an address; NULL. */
 const struct model_block *model_block_at(const struct model *model, uint64_t address);
-
-struct code_place *place_new(struct code *code);
-/* A copy of the place `around`, as a place of its own inside it. */
-struct code_place *place_new_within(struct code *code, uint32_t around, uint64_t address);

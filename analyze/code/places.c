@@ -17,12 +17,31 @@
  * only.
  */
 #include "analyze/code/places.h"
+#include "analyze/code/origin.h"
 #include "analyze/code/routines.h"
-#include "analyze/code/script.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SIDE = 2000 };
+
+struct code_place *place_new(struct code *code)
+{
+    struct code_place *place = arena_new(&code->arena, struct code_place);
+    place->id = place->source = (uint32_t)code->places.n;
+    *vec_push(&code->places) = place;
+    return place;
+}
+
+struct code_place *place_new_within(struct code *code, uint32_t around, uint64_t address)
+{
+    struct code_place *place = place_new(code);
+    uint32_t id = place->id;
+    *place = *code->places.at[around];
+    place->id = place->source = id;
+    place->parent = around;
+    place->address = address;
+    return place;
+}
 
 /* Facts about a place of this routine beyond those that everybody sees. */
 struct kin {
@@ -247,9 +266,7 @@ struct source_key source_key_of_routine(struct module *module, struct unit *unit
     return (struct source_key){.file = s->file, .line = s->line, .instance = instance_of(module, unit, scope)};
 }
 
-/* Of a loop, or a call, that stands in the source of `scope`. */
-static struct source_key source_key_within(struct module *module, struct unit *unit, uint32_t scope,
-                                           struct source_key key)
+struct source_key source_key_within(struct module *module, struct unit *unit, uint32_t scope, struct source_key key)
 {
     key.routine_line = unit != NULL && scope != SCOPE_NONE ? unit->scopes.at[scope].line : 0;
     key.instance = unit != NULL && scope != SCOPE_NONE ? instance_of(module, unit, scope) : INTERN_NONE;
@@ -368,67 +385,4 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
         m.place_of[l] = place_at(&m, m.place_of[l])->source;
     *routine_place = place_at(&m, m.routine_place)->source;
     return m.place_of;
-}
-
-/*
- * The place of a call. std::sort is partly inlined into its caller, and partly not; which loops are where is the
- * compiler's affair. Those that are inlined have the line of the call in the first routine outside system headers
- * (loop_find_home). Those that are called get the same place from the address of the call.
- */
-
-/* The call in the source of the innermost routine that is not of a system header. */
-static struct loop_source source_of_call(struct debug *debug, const struct unit *unit, uint64_t address)
-{
-    const struct line_row *row = debug_statement_at(unit, address);
-    struct loop_source source = {.scope = debug_scope_at(unit, address), .file = INTERN_NONE};
-    if (row == NULL || source.scope == SCOPE_NONE)
-        return source;
-    source.file = row->file;
-    source.head_line = row->line;
-    while (unit->scopes.at[source.scope].parent != SCOPE_NONE && source.file != INTERN_NONE &&
-           source_is_system(intern_get(&debug->files, source.file))) {
-        const struct scope *scope = &unit->scopes.at[source.scope];
-        source.file = scope->call_file;
-        source.head_line = scope->call_line;
-        source.scope = scope->parent;
-    }
-    return source;
-}
-
-static uint32_t call_make(struct code *code, struct module *module, uint32_t around, uint64_t address, bool is_loop)
-{
-    struct unit *unit = debug_unit_at(&module->debug, address);
-    struct loop_source source = {.scope = SCOPE_NONE};
-    if (unit != NULL && around != CODE_NONE)
-        source = source_of_call(&module->debug, unit, address);
-    if (source.scope == SCOPE_NONE || source.file == INTERN_NONE || source.head_line == 0)
-        return CODE_NONE;
-    struct code_place *place = place_new_within(code, around, address);
-    place->is_loop = is_loop;
-    place->file = intern_get(&module->debug.files, source.file);
-    place->is_system = source_is_system(place->file);
-    place->line_first = place->line_last = source.head_line;
-    const char *routine = debug_scope_name(&module->debug, unit, source.scope);
-    place->routine = routine != NULL ? routine : place->host_routine;
-    struct source_key key = {.file = source.file, .line = source.head_line, .n_loops = is_loop};
-    place_settle(code, module, place, source_key_within(module, unit, source.scope, key));
-    return place->source;
-}
-
-uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t address, bool is_loop)
-{
-    bool is_new;
-    uint32_t around = code_place_at(code, module_id, address);
-    struct module *module = module_get(code, module_id);
-    uint64_t *slot = map_put(&module->calls, address, &is_new);
-    if (is_new)
-        *slot = module->is_script ? script_call_make(code, module_id, address, is_loop)
-                                  : call_make(code, module, around, address, is_loop);
-    return (uint32_t)*slot;
-}
-
-uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address)
-{
-    const uint64_t *place = map_get(&module_get(code, module)->calls, address);
-    return place != NULL ? (uint32_t)*place : CODE_NONE;
 }

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_BITS = 24, FIRST_LINE_AT = 32, LARGEST_SCRIPT = 16 << 20, TAB = 8, MOST_DEPTH = 200 };
-static const uint64_t lines_mask = (1u << LINE_BITS) - 1;
+enum { LARGEST_SCRIPT = 16 << 20, TAB = 8, MOST_DEPTH = 200 };
 
 /* "/home/u/.ssh/key", but not "/home/u/build/../app.py". */
 static bool is_hidden(const char *path)
@@ -57,8 +56,7 @@ static bool is_added(const char *path)
     return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
 }
 
-/* In the standard library, but not in a package that was added to it. */
-static bool is_standard(const char *path)
+bool script_is_standard(const char *path)
 {
     const char *library = strstr(path, "/lib/python3");
     return library && !is_added(library);
@@ -70,7 +68,7 @@ enum code_role script_role(const char *path)
         return CODE_ROLE_IMPORTS;
     if (!strcmp(path, WW_CODE_COLLECTOR))
         return CODE_ROLE_COLLECTS;
-    return is_standard(path) || is_added(path) ? CODE_ROLE_INSTALLED : CODE_ROLE_NONE;
+    return script_is_standard(path) || is_added(path) ? CODE_ROLE_INSTALLED : CODE_ROLE_NONE;
 }
 
 /* Where the text is read, and what is open there. */
@@ -233,10 +231,10 @@ void script_parse(const char *text, size_t bytes, script_blocks *blocks)
     }
 }
 
-static void read_source(struct module *module)
+void script_read(const char *path, script_blocks *blocks)
 {
     struct stat status;
-    int fd = module->file ? plain_open(module->file, O_NOFOLLOW) : -1;
+    int fd = path ? plain_open(path, O_NOFOLLOW) : -1;
     if (fd < 0)
         return;
     FILE *file = fstat(fd, &status) == 0 && status.st_size <= LARGEST_SCRIPT ? fdopen(fd, "r") : NULL;
@@ -246,209 +244,7 @@ static void read_source(struct module *module)
     }
     VEC(char) text = {0};
     vec_resize(&text, (size_t)status.st_size + 1);
-    script_parse(text.at, fread(text.at, 1, (size_t)status.st_size, file), &module->blocks);
+    script_parse(text.at, fread(text.at, 1, (size_t)status.st_size, file), blocks);
     vec_release(&text);
     fclose(file);
-}
-
-static int routine_order(const void *a, const void *b)
-{
-    const struct routine *x = a, *y = b;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
-
-/* Frames name a routine many times. */
-void script_open(struct code *code, struct module *module)
-{
-    uint32_t n = 0;
-    struct routine *at = module->named.at;
-    module->state = CODE_FULL;
-    read_source(module);
-    if (module->named.n > 0)
-        qsort(at, module->named.n, sizeof *at, routine_order);
-    for (size_t i = 0; i < module->named.n; i++)
-        if (n == 0 || at[n - 1].lo != at[i].lo)
-            at[n++] = at[i];
-    module->routines.at = arena_array(&code->arena, struct routine, n + 1);
-    module->routines.n = n;
-    if (n > 0)
-        memcpy(module->routines.at, at, n * sizeof *at);
-    vec_release(&module->named);
-}
-
-void code_name_routine(struct code *code, uint32_t module, uint64_t address, const char *name)
-{
-    struct module *m = code->modules.at[module];
-    uint64_t lo = address & ~lines_mask;
-    if (m->is_script && !m->is_open)
-        *vec_push(&m->named) = (struct routine){.lo = lo, .hi = lo + lines_mask + 1, .name = name};
-}
-
-/* The block that is the routine; SCRIPT_NONE = the file is, or there is none. A lambda or a generator expression has
- * the comprehension around its first line. */
-static uint32_t block_of_routine(const struct module *module, const struct routine *routine)
-{
-    uint32_t first_line = (uint32_t)(routine->lo >> FIRST_LINE_AT), around = SCRIPT_NONE;
-    for (uint32_t i = 0; i < module->blocks.n; i++) {
-        const struct script_block *block = &module->blocks.at[i];
-        if (block->kind == SCRIPT_ROUTINE && block->first == first_line)
-            return i;
-        if (block->kind == SCRIPT_COMPREHENSION && block->first <= first_line && first_line <= block->last)
-            around = i;
-    }
-    return around;
-}
-
-/* The routine's own block that encloses one: not another routine's. */
-static bool is_loop_of(const struct module *module, uint32_t loop, uint32_t routine)
-{
-    const struct script_block *at = &module->blocks.at[loop];
-    if (at->kind == SCRIPT_ROUTINE)
-        return false;
-    for (uint32_t i = loop; i != routine; i = at->parent) {
-        if (i == SCRIPT_NONE)
-            return false;
-        at = &module->blocks.at[i];
-        if (at->kind == SCRIPT_ROUTINE)
-            return false;
-    }
-    return true;
-}
-
-static struct code_place *place_of(struct code *code, uint32_t module, const struct routine *routine)
-{
-    struct code_place *place = place_new(code);
-    place->module = module;
-    place->parent = CODE_NONE;
-    place->file = code->modules.at[module]->path;
-    place->is_system = is_standard(place->file);
-    place->routine = place->host_routine = routine->name;
-    place->routine_address = place->address = routine->lo;
-    place->line_first = place->line_last = (uint32_t)(routine->lo >> FIRST_LINE_AT);
-    return place;
-}
-
-struct found_loop {
-    uint32_t block;
-    struct model_loop loop;
-};
-typedef VEC(struct found_loop) found_loops;
-
-static uint32_t loop_of_block(const found_loops *loops, const struct module *module, uint32_t block)
-{
-    for (; block != SCRIPT_NONE; block = module->blocks.at[block].parent)
-        for (size_t i = 0; i < loops->n; i++)
-            if (loops->at[i].block == block)
-                return (uint32_t)i;
-    return CODE_NONE;
-}
-
-static void find_loops(struct code *code, uint32_t module_id, const struct model *model, uint32_t routine_block,
-                       found_loops *loops)
-{
-    const struct module *module = code->modules.at[module_id];
-    const struct routine *routine = &module->routines.at[model->routine];
-    for (uint32_t i = 0; i < module->blocks.n; i++) {
-        const struct script_block *block = &module->blocks.at[i];
-        if (!is_loop_of(module, i, routine_block) && !(i == routine_block && block->kind != SCRIPT_ROUTINE))
-            continue;
-        uint32_t parent = loop_of_block(loops, module, block->parent);
-        const struct model_loop *around = parent == CODE_NONE ? NULL : &loops->at[parent].loop;
-        struct code_place *place = place_of(code, module_id, routine);
-        place->is_loop = true;
-        place->parent = around ? around->place : model->place;
-        place->depth = around ? around->depth + 1 : 1;
-        place->line_first = block->first;
-        place->line_last = block->last;
-        place->address = routine->lo + block->first;
-        *vec_push(loops) = (struct found_loop){i, {.place = place->id, .parent = parent, .depth = place->depth}};
-    }
-}
-
-static int line_order(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The lines between two at which a loop begins or ends are a block. */
-static void cut_blocks(struct code *code, const struct module *module, struct model *model, const found_loops *loops)
-{
-    VEC(uint64_t) cuts = {0};
-    *vec_push(&cuts) = 0;
-    *vec_push(&cuts) = lines_mask + 1;
-    for (size_t i = 0; i < loops->n; i++) {
-        *vec_push(&cuts) = module->blocks.at[loops->at[i].block].first;
-        *vec_push(&cuts) = (uint64_t)module->blocks.at[loops->at[i].block].last + 1;
-    }
-    qsort(cuts.at, cuts.n, sizeof *cuts.at, line_order);
-    model->blocks = arena_array(&code->arena, struct model_block, cuts.n);
-    uint64_t lo = module->routines.at[model->routine].lo;
-    for (size_t i = 0; i + 1 < cuts.n; i++) {
-        if (cuts.at[i] == cuts.at[i + 1])
-            continue;
-        struct model_block block = {
-            .lo = lo + cuts.at[i], .hi = lo + cuts.at[i + 1], .place = model->place, .loop = CODE_NONE};
-        for (uint32_t k = 0; k < loops->n; k++) /* inner ones last */
-            if (module->blocks.at[loops->at[k].block].first <= cuts.at[i] &&
-                cuts.at[i] <= module->blocks.at[loops->at[k].block].last) {
-                block.place = loops->at[k].loop.place;
-                block.depth = loops->at[k].loop.depth;
-                block.loop = k;
-            }
-        model->blocks[model->n_blocks++] = block;
-    }
-    vec_release(&cuts);
-}
-
-struct model *script_build(struct code *code, uint32_t module_id, uint32_t routine)
-{
-    struct module *module = code->modules.at[module_id];
-    struct model *model = arena_new(&code->arena, struct model);
-    struct code_place *place = place_of(code, module_id, &module->routines.at[routine]);
-    bool is_file = !strcmp(place->routine, "<module>");
-    uint32_t block = is_file ? SCRIPT_NONE : block_of_routine(module, &module->routines.at[routine]);
-    found_loops loops = {0};
-    model->routine = routine;
-    model->place = place->id;
-    if (block != SCRIPT_NONE) {
-        place->line_first = module->blocks.at[block].first;
-        place->line_last = module->blocks.at[block].last;
-    }
-    if (is_file || block != SCRIPT_NONE)
-        find_loops(code, module_id, model, block, &loops);
-    model->loops = arena_array(&code->arena, struct model_loop, loops.n + 1);
-    for (size_t i = 0; i < loops.n; i++)
-        model->loops[i] = loops.at[i].loop;
-    cut_blocks(code, module, model, &loops);
-    vec_release(&loops);
-    return module->models[routine] = model;
-}
-
-struct code_spot script_spot(struct code *code, uint32_t module_id, uint64_t address)
-{
-    struct code_spot spot = {0};
-    const struct model *model = model_at(code, module_id, address);
-    const struct module *module = code->modules.at[module_id];
-    if (model == NULL)
-        return spot;
-    const struct model_block *block = model_block_at(model, address);
-    spot.block = block != NULL ? block->lo : 0;
-    spot.file = spot.call_file = module->path;
-    spot.line = spot.call_line = (uint32_t)(address & lines_mask);
-    spot.routine = spot.host_routine = module->routines.at[model->routine].name;
-    spot.routine_address = module->routines.at[model->routine].lo;
-    return spot;
-}
-
-uint32_t script_call_make(struct code *code, uint32_t module_id, uint64_t address, bool is_loop)
-{
-    uint32_t around = code_place_at(code, module_id, address);
-    if (around == CODE_NONE)
-        return CODE_NONE;
-    struct code_place *place = place_new_within(code, around, address);
-    place->is_loop = is_loop;
-    place->depth++;
-    place->line_first = place->line_last = (uint32_t)(address & lines_mask);
-    return place->id;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/tree.h"
-#include "analyze/code/model.h"
+#include "analyze/code/modules.h"
+#include "analyze/code/origin.h"
 #include "analyze/code/script.h"
 #include <dwarf.h>
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/export/stack.h"
+#include "analyze/code/origin.h"
 #include "analyze/result/names.h"
 #include "analyze/out/label.h"
 

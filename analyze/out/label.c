@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/label.h"
+#include "analyze/code/origin.h"
 #include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"

@@ -4,6 +4,7 @@
  * key_pair(rank, routine or arc).
  */
 #include "analyze/profile/profile.h"
+#include "analyze/code/origin.h"
 #include "analyze/result/names.h"
 #include "analyze/profile/callgraph.h"
 #include "analyze/blame/classes.h"

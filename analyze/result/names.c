@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/result/names.h"
+#include "analyze/code/origin.h"
 #include "wrap/base/containers.h"
 #include <stdlib.h>
 #include <string.h>

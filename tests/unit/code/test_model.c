@@ -2,6 +2,7 @@
 /* The code model beyond lines: states of modules, names, inlining, stripped files, what counts as run-time library. */
 #include "analyze/code/code.h"
 #include "analyze/code/interpreters.h"
+#include "analyze/code/origin.h"
 #include "analyze/code/routines.h"
 
 #include <setjmp.h>

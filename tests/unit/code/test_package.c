@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/code/code.h"
+#include "analyze/code/origin.h"
 #include "wrap/base/containers.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "analyze/code/code.h"
 #include "analyze/code/script.h"
 #include "wrap/base/containers.h"
 #include "wrap/format.h"

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/code/modules.h"
+#include "analyze/code/interpreters.h"
+#include "wrap/base/err.h"
+#include "wrap/base/err_names.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int routine_order(const void *a, const void *b)
+{
+    const struct routine *x = a, *y = b;
+    return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/* Frames name a routine many times. */
+static void open_script(struct code *code, struct module *module)
+{
+    uint32_t n = 0;
+    struct routine *at = module->named.at;
+    module->state = CODE_FULL;
+    script_read(module->file, &module->blocks);
+    if (module->named.n > 0)
+        qsort(at, module->named.n, sizeof *at, routine_order);
+    for (size_t i = 0; i < module->named.n; i++)
+        if (n == 0 || at[n - 1].lo != at[i].lo)
+            at[n++] = at[i];
+    module->routines.at = arena_array(&code->arena, struct routine, n + 1);
+    module->routines.n = n;
+    if (n > 0)
+        memcpy(module->routines.at, at, n * sizeof *at);
+    vec_release(&module->named);
+}
+
+static void open_module(struct code *code, struct module *module)
+{
+    enum image_status status = IMAGE_MISSING;
+    module->state = CODE_MISSING;
+    if (module->is_script)
+        open_script(code, module);
+    else if (module->path[0] != 0 && module->path[0] != '[') {
+        /* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
+        status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+        if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
+            char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
+            plain_hex(name, module->build_id, module->build_id_bytes);
+            const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
+            if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) == IMAGE_OPEN) {
+                status = IMAGE_OPEN;
+                module->file = kept;
+            }
+        }
+    }
+    if (status == IMAGE_CHANGED)
+        module->state = CODE_CHANGED;
+    module->has_image = status == IMAGE_OPEN;
+    if (module->has_image && module->language) {
+        module->state = CODE_SYMBOLS;
+        module->routines = interpreter_as_routine(&module->image, module->language, &code->arena);
+    } else if (module->has_image) {
+        module->state = debug_open(&module->debug, &module->image) ? CODE_FULL : CODE_SYMBOLS;
+        module->decoder = decoder_open(module->image.machine);
+        module->routines = routines_read(&module->image, &code->arena);
+        if (module->is_extension)
+            extension_name_methods(&module->image, &module->routines);
+    }
+    module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
+}
+
+struct module *module_get(struct code *code, uint32_t module_id)
+{
+    if (module_id >= code->modules.n)
+        bug("code model: module %u of %zu", module_id, code->modules.n);
+    struct module *module = code->modules.at[module_id];
+    if (!module->is_open) {
+        module->is_open = true;
+        open_module(code, module);
+    }
+    return module;
+}
