@@ -147,11 +147,16 @@ void machine_read_cpus(int32_t tid, uint8_t cpus[WW_CPUS_BYTES])
         memcpy(cpus, mask, WW_CPUS_BYTES);
 }
 
-/* The kernel's number for the CPU clock of a thread. */
-uint64_t machine_thread_ns(int32_t tid)
+/* The kernel's number for it. */
+clockid_t machine_thread_clock(int32_t tid)
 {
     enum { PER_THREAD = 4, SCHEDULER = 2 };
-    return cpu_clock_ns(~(clockid_t)tid * 8 + (PER_THREAD | SCHEDULER));
+    return ~(clockid_t)tid * 8 + (PER_THREAD | SCHEDULER);
+}
+
+uint64_t machine_thread_ns(int32_t tid)
+{
+    return cpu_clock_ns(machine_thread_clock(tid));
 }
 
 /* Behind the name, which may contain anything: state, six numbers, minor faults, those of children, major faults, those

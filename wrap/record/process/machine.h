@@ -8,6 +8,7 @@
 #include "wrap/format.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* The beginning of one of the kernel's files, as text: "" when it cannot be read. Returns its length. */
 size_t machine_read_text(const char *path, char *text, size_t size_bytes);
@@ -18,7 +19,8 @@ void machine_begin(struct ww_machine *machine);
 void machine_watch(struct ww_machine *machine, uint64_t watched_ns);
 /* The CPUs that a thread of this process may use (0 = the calling one), as in struct ww_header. */
 void machine_read_cpus(int32_t tid, uint8_t cpus[WW_CPUS_BYTES]);
-/* Time on a CPU of a thread of this process; 0 when it has ended. */
+/* The clock of the time on a CPU of a thread of this process, and what it shows; 0 when the thread has ended. */
+clockid_t machine_thread_clock(int32_t tid);
 uint64_t machine_thread_ns(int32_t tid);
 /* The kernel's account of a thread of this process so far. False when it has ended. Takes some 10 us. */
 struct machine_thread {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/sample/accounts.h"
 #include "wrap/record/process/machine.h"
-#include "wrap/record/sample/sample.h"
-#include "wrap/record/sample/sampler.h"
+#include "wrap/record/sample/sampled.h"
+#include "wrap/record/sample/visits.h"
 #include "wrap/record/threads.h"
 
 enum { SHORTEST_TOLD_NS = 20000 }; /* off the CPU for less: that happens for any reason */
@@ -29,7 +29,7 @@ static void take_own_accounts(struct recorder_thread *thread, uint64_t before_ns
 
 void accounts_take(struct recorder_thread *thread, struct gap_account account)
 {
-    account.in_call = sample_is_unwanted(thread, account.time_ns);
+    account.in_call = visits_is_unwanted(thread, account.time_ns);
     take_own_accounts(thread, account.time_ns);
     gap_take_account(&thread->sampler->gap, &account);
 }
@@ -37,8 +37,8 @@ void accounts_take(struct recorder_thread *thread, struct gap_account account)
 void accounts_write_gaps(struct recorder_thread *thread)
 {
     struct gap *gap = &thread->sampler->gap;
-    for (unsigned i = 0; i < gap->n_told && sample_is_of_interest(thread) && threads_open_samples(thread); i++) {
-        struct ww_gap *record = sample_is_paused(gap->told[i].until_ns) ? NULL : spool_take(&thread->samples, 1, true);
+    for (unsigned i = 0; i < gap->n_told && sampled_is_of_interest(thread) && threads_open_samples(thread); i++) {
+        struct ww_gap *record = visits_is_paused(gap->told[i].until_ns) ? NULL : spool_take(&thread->samples, 1, true);
         if (!record)
             continue;
         record->flags = gap->told[i].flags;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/sample/gap.h"
 #include "wrap/record/process/machine.h"
-#include "wrap/record/sample/timer.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +10,7 @@ bool gap_read_account(int32_t tid, uint64_t now_ns, struct gap_account *account)
     struct timespec cpu;
     char path[64], text[128];
     unsigned long long cpu_ns, ready_ns;
-    if (clock_gettime(timer_cpu_clock(tid), &cpu) != 0)
+    if (clock_gettime(machine_thread_clock(tid), &cpu) != 0)
         return false;
     /* "ON_CPU READY SLICES" in ns. Nothing where the kernel does not count it. */
     snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Three parts: rings, what a sample costs, and what the two rings of a thread say, merged by time.
+ * Two parts: what a sample costs, and what the two rings of a thread say, merged by time.
  *
  * A sample is an interrupt, and on a virtual machine an interrupt can cost thirty times what it costs on bare metal. So
  * it is measured: a loop reads the clock while it is sampled fast. The steps between readings in which a sample came
@@ -16,8 +16,10 @@
 #include "wrap/record/process/say.h"
 #include "wrap/record/sample/accounts.h"
 #include "wrap/record/sample/sample.h"
-#include "wrap/record/sample/sampler.h"
+#include "wrap/record/sample/sampled.h"
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/sample/visits.h"
+#include "wrap/record/sample/writer.h"
 #include "wrap/record/threads.h"
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -31,7 +33,6 @@
 #include <unistd.h>
 
 enum {
-    RING_SCRATCH_BYTES = 65536,
     LARGEST_RING_BYTES = 512 << 10,
     SAMPLES_PER_RING = 4, /* at least */
     SAMPLE_BYTES = 160,   /* without its window */
@@ -39,12 +40,11 @@ enum {
     TRIAL_WINDOW_BYTES = 4 << 10,
     TRIAL_NS = 2000000,
     TRIAL_PERIOD_NS = 200000,
-    RARE_PERIOD_NS = 20000000, /* behind the scheduler's tick, like that of threads that switch often (sampler.h) */
+    RARE_PERIOD_NS = 20000000, /* behind the scheduler's tick, like that of threads that switch often (switching.h) */
     GAP_NS = 1200,
     MAX_READINGS = 1000000,
     USUAL_COST_NS = 5000,
     STOPS = 32,
-    MOST_DESCRIPTORS = 6, /* beside the files of a team of eight: more would make the table of descriptors grow */
 };
 
 static char *scratch[2];
@@ -53,119 +53,8 @@ static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
 static uint64_t switch_cost_ns;
-/* From a CPU and back, at somebody's cost: outside MPI, and in calls (sampler_switch_delays). */
+/* From a CPU and back, at somebody's cost: outside MPI, and in calls (yielding_delays). */
 static uint64_t n_outside, n_in_calls;
-static unsigned n_descriptors;
-
-/* A ring begins with one page about it. */
-static size_t page_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-/* The mapping keeps the event alive, so nothing is lost when the program closes all descriptors. */
-static void keep_descriptor(struct perf_ring *ring, int fd)
-{
-    ring->fd = -1;
-    if (n_descriptors < MOST_DESCRIPTORS && ioctl(fd, PERF_EVENT_IOC_ID, &ring->id) == 0) {
-        n_descriptors++;
-        ring->fd = spool_move_up(fd);
-    } else
-        close(fd);
-}
-
-/* The program may have closed it, and have opened something else under its number. */
-static bool has_descriptor(const struct perf_ring *ring)
-{
-    uint64_t id;
-    return ring->page && ring->fd >= 0 && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == ring->id;
-}
-
-bool perf_change_period(struct perf_ring *ring, uint64_t period_ns)
-{
-    return has_descriptor(ring) && ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
-}
-
-/* With a buffer of `data_bytes`, a power of two and a page at least, halved where the limit on locked memory demands
- * it. */
-static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes, int32_t tid, size_t data_bytes)
-{
-    ring->page = NULL;
-    attributes->size = sizeof *attributes;
-    int fd = (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    int why = ENOMEM;
-    data_bytes = data_bytes < page_bytes() ? page_bytes() : data_bytes;
-    for (; data_bytes >= page_bytes(); data_bytes /= 2) {
-        void *at = mmap(NULL, page_bytes() + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (at != MAP_FAILED) {
-            *ring = (struct perf_ring){.page = at, .data_bytes = data_bytes};
-            if (attributes->sample_period)
-                keep_descriptor(ring, fd);
-            else
-                close(fd);
-            return 0;
-        }
-        why = errno;
-        if (why != EPERM && why != ENOMEM)
-            break;
-    }
-    close(fd);
-    return why;
-}
-
-/* A process that was forked meanwhile may hold the event still. */
-static void leave_descriptor(struct perf_ring *ring)
-{
-    if (ring->fd < 0)
-        return;
-    n_descriptors--;
-    if (has_descriptor(ring)) {
-        ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0);
-        close(ring->fd);
-    }
-}
-
-void perf_close(struct perf_ring *ring)
-{
-    if (!ring->page)
-        return;
-    leave_descriptor(ring);
-    munmap(ring->page, page_bytes() + ring->data_bytes);
-    ring->page = NULL;
-}
-
-/* The oldest record, in place or copied to `room` (RING_SCRATCH_BYTES) where it wraps around; NULL = none. */
-static const struct perf_event_header *peek(struct perf_ring *ring, void *room)
-{
-    if (!ring->page)
-        return NULL;
-    uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-    if (head - ring->tail < sizeof(struct perf_event_header))
-        return NULL;
-    const char *data = (const char *)ring->page + page_bytes();
-    size_t at = ring->tail % ring->data_bytes;
-    /* Records are multiples of 8 bytes, hence headers never wrap. */
-    const struct perf_event_header *record = (const void *)(data + at);
-    if (record->size < sizeof *record || record->size > head - ring->tail) {
-        ring->tail = head;
-        return NULL;
-    }
-    size_t first = ring->data_bytes - at;
-    if (record->size <= first)
-        return record;
-    size_t size = record->size;
-    memcpy(room, record, first);
-    memcpy((char *)room + first, data, size - first);
-    return room;
-}
-
-static void pop(struct perf_ring *ring, const struct perf_event_header *record)
-{
-    ring->tail += record->size;
-    __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
-}
 
 static struct perf_event_attr task_clock(uint64_t period_ns, uint32_t window_bytes)
 {
@@ -186,27 +75,26 @@ static struct perf_event_attr task_clock(uint64_t period_ns, uint32_t window_byt
     };
 }
 
-static int open_window(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
-                       uint32_t window_bytes)
+static int open_window(struct ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes, uint32_t window_bytes)
 {
     struct perf_event_attr attributes = task_clock(period_ns, window_bytes);
-    int error = open_event(ring, &attributes, tid, ring_bytes);
+    int error = ring_open(ring, &attributes, tid, ring_bytes);
     if ((error == EACCES || error == EPERM) && !exclude_kernel) {
         attributes.exclude_kernel = exclude_kernel = true;
-        error = open_event(ring, &attributes, tid, ring_bytes);
+        error = ring_open(ring, &attributes, tid, ring_bytes);
     }
     return error;
 }
 
-int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
-                      uint32_t *window_bytes, bool *kernel_is_hidden)
+int perf_open_samples(struct ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes, uint32_t *window_bytes,
+                      bool *kernel_is_hidden)
 {
     ring->data_bytes = 0; /* until it is open */
     while (ring_bytes < 2 * SAMPLES_PER_RING * (size_t)*window_bytes && ring_bytes < LARGEST_RING_BYTES)
         ring_bytes *= 2;
     int error = open_window(ring, tid, period_ns, ring_bytes, *window_bytes);
     while (error == 0 && perf_room(ring, *window_bytes) < SAMPLES_PER_RING && *window_bytes > SMALLEST_WINDOW_BYTES) {
-        perf_close(ring);
+        ring_close(ring);
         *window_bytes /= 2;
         error = open_window(ring, tid, period_ns, ring_bytes, *window_bytes);
     }
@@ -214,7 +102,7 @@ int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, s
     return error;
 }
 
-size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes)
+size_t perf_room(const struct ring *ring, uint32_t window_bytes)
 {
     return ring->data_bytes / (window_bytes + SAMPLE_BYTES);
 }
@@ -233,10 +121,10 @@ static struct perf_event_attr switches(void)
     return attributes;
 }
 
-int perf_open_switches(struct perf_ring *ring, int32_t tid, size_t ring_bytes)
+int perf_open_switches(struct ring *ring, int32_t tid, size_t ring_bytes)
 {
     struct perf_event_attr attributes = switches();
-    return open_event(ring, &attributes, tid, ring_bytes);
+    return ring_open(ring, &attributes, tid, ring_bytes);
 }
 
 static int by_size(const void *a, const void *b)
@@ -247,7 +135,7 @@ static int by_size(const void *a, const void *b)
 
 /* 0 if no sample came. Gaps are no part of the time for which it goes on: who is taken off the CPU in between would be
  * back with next to no samples. */
-static uint64_t least_sample_ns(struct perf_ring *ring)
+static uint64_t least_sample_ns(struct ring *ring)
 {
     uint64_t least_ns = UINT64_MAX, before_ns = recorder_now_ns(), last_ns = 0, looped_ns = 0;
     /* The number of readings is bounded as well: a clock may stand still. */
@@ -290,14 +178,14 @@ static uint64_t median_stop_ns(struct perf_event_attr attributes)
 
 uint64_t perf_choose(int *error)
 {
-    struct perf_ring ring = {0};
+    struct ring ring = {0};
     bool kernel_is_hidden;
     uint32_t window_bytes = TRIAL_WINDOW_BYTES;
     *error = perf_open_samples(&ring, 0, TRIAL_PERIOD_NS, 4 * TRIAL_WINDOW_BYTES, &window_bytes, &kernel_is_hidden);
     if (*error != 0)
         return 0;
     uint64_t cost_ns = least_sample_ns(&ring);
-    perf_close(&ring);
+    ring_close(&ring);
     switch_cost_ns = median_stop_ns(task_clock(RARE_PERIOD_NS, 0)) + median_stop_ns(switches());
     char offsets[256];
     long long s, ns;
@@ -363,7 +251,7 @@ static bool parse_sample(const struct perf_event_header *header, struct sample *
 static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_t time_ns)
 {
     struct ww_switch *record = NULL;
-    if (!sample_is_paused(time_ns) && threads_open_samples(thread))
+    if (!visits_is_paused(time_ns) && threads_open_samples(thread))
         record = spool_take(&thread->samples, 1, true);
     if (!record)
         return;
@@ -377,8 +265,8 @@ void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
     bool is_caller = s->tid == (int32_t)syscall(SYS_gettid); /* while it reads of itself it is in a system call */
-    if (is_caller || !sample_is_of_interest(thread) || sample_is_unwanted(thread, now_ns) ||
-        !sample_blocked(thread, now_ns, 0) || peek(&s->switches, scratch[1]))
+    if (is_caller || !sampled_is_of_interest(thread) || visits_is_unwanted(thread, now_ns) ||
+        !writer_blocked(thread, now_ns, 0) || ring_peek(&s->switches, scratch[1]))
         return;
     s->state = OFF_ASLEEP;
     s->asleep_since_ns = now_ns;
@@ -388,8 +276,8 @@ void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
 static void take_back_in_call(struct recorder_thread *thread, uint64_t time_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    uint64_t call_ns = sample_call_ns(thread, s->asleep_since_ns);
-    uint64_t off_ns = sampler_absence_add(&s->absence, call_ns, s->asleep_since_ns, time_ns);
+    uint64_t call_ns = visits_call_ns(thread, s->asleep_since_ns);
+    uint64_t off_ns = absence_add(&s->absence, call_ns, s->asleep_since_ns, time_ns);
     if (off_ns == 0)
         return;
     write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, time_ns - off_ns);
@@ -409,10 +297,10 @@ static enum gap_state state_behind(const struct perf_event_header *header)
 }
 
 /* From a sleep: without a CPU for the last part of it. The length of its sleep. */
-static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t time_ns)
+static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t time_ns, const struct stop *stop)
 {
     uint64_t since_ns = thread->sampler->asleep_since_ns, off_ns = time_ns > since_ns ? time_ns - since_ns : 0;
-    uint64_t stopped_ns = stop_within(sampler_last_stop(), since_ns, time_ns);
+    uint64_t stopped_ns = stop_within(stop, since_ns, time_ns);
     uint64_t ready_ns = stopped_ns + wake_ready_ns(&thread->sampler->wake, off_ns - stopped_ns);
     if (ready_ns > 0) {
         write_switch(thread, 0, time_ns - ready_ns);
@@ -421,24 +309,24 @@ static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t ti
     return off_ns - ready_ns;
 }
 
-static bool was_stopped_in_call(const struct recorder_thread *thread, uint64_t time_ns)
+static bool was_stopped_in_call(const struct recorder_thread *thread, uint64_t time_ns, const struct stop *stop)
 {
     const struct sampler_thread *s = thread->sampler;
-    return s->state == OFF_HIDDEN && sample_is_of_interest(thread) &&
-           stop_within(sampler_last_stop(), s->asleep_since_ns, time_ns) > 0;
+    return s->state == OFF_HIDDEN && sampled_is_of_interest(thread) &&
+           stop_within(stop, s->asleep_since_ns, time_ns) > 0;
 }
 
 /* A rank that goes to sleep inside MPI has nothing better to do with the time. One that offers its CPU there
  * (sched_yield) goes on later by what the switch takes. */
 static void count_switch(struct recorder_thread *thread, uint64_t time_ns, bool preempted)
 {
-    if (!sample_is_unwanted(thread, time_ns))
+    if (!visits_is_unwanted(thread, time_ns))
         n_outside++;
     else if (preempted)
-        n_in_calls += sampler_switch_delays(&thread->sampler->yielding, sample_call_ns(thread, time_ns));
+        n_in_calls += yielding_delays(&thread->sampler->yielding, visits_call_ns(thread, time_ns));
 }
 
-static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
+static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header, const struct stop *stop)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = time_of_switch(header);
@@ -451,17 +339,17 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
-        if (!sample_is_of_interest(thread))
+        if (!sampled_is_of_interest(thread))
             s->state = OFF_HIDDEN;
-        else if (sample_is_unwanted(thread, time_ns))
+        else if (visits_is_unwanted(thread, time_ns))
             s->state = preempted ? OFF_IN_CALL : OFF_HIDDEN;
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
     } else {
-        if (s->state == OFF_IN_CALL || was_stopped_in_call(thread, time_ns))
+        if (s->state == OFF_IN_CALL || was_stopped_in_call(thread, time_ns, stop))
             take_back_in_call(thread, time_ns);
         if (s->state == OFF_ASLEEP)
-            s->asleep_ns += take_back_from_sleep(thread, time_ns);
+            s->asleep_ns += take_back_from_sleep(thread, time_ns, stop);
         if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
             write_switch(thread, 0, time_ns);
         s->since_ns = time_ns;
@@ -477,7 +365,7 @@ static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint6
 {
     struct sampler_thread *s = thread->sampler;
     struct machine_thread now;
-    uint64_t left_ns = sample_last_leave_ns(thread, time_ns);
+    uint64_t left_ns = visits_last_leave_ns(thread, time_ns);
     uint64_t since_ns = left_ns > s->sampled_ns ? left_ns : s->sampled_ns;
     if (!s->kernel_is_hidden || s->cpu_ns == 0 || time_ns <= since_ns)
         return 0;
@@ -542,13 +430,13 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     in_kernel.weight_ns = hidden_ns(thread, cpu_ns, sample.time_ns, sample.weight_ns);
     in_kernel.flags |= WW_S_KERNEL;
     if (in_kernel.weight_ns > 0)
-        sample_write(thread, &in_kernel);
+        writer_sample(thread, &in_kernel);
     if ((sample.flags & WW_S_KERNEL) && !kernel_is_asked(s, sample.frame.reg[UNWIND_PC]))
         sample.flags &= ~(uint32_t)WW_S_KERNEL;
     s->written_ns = s->sampled_ns = s->since_ns = sample.time_ns;
     s->unsampled_ns = 0;
     s->cpu_ns = cpu_ns;
-    s->stack = sample_write(thread, &sample);
+    s->stack = writer_sample(thread, &sample);
     if (s->is_rarer && s->stack)
         say_note("figures are coarser here (a sample in %d ms), since a thread left the CPU thousands of times a "
                  "second; you need not do anything",
@@ -562,7 +450,7 @@ static void take_timed(struct recorder_thread *thread, const struct sample *samp
     struct sampler_thread *s = thread->sampler;
     s->written_ns = s->sampled_ns = s->since_ns = sample->time_ns;
     s->unsampled_ns = 0;
-    s->stack = sample_write(thread, sample);
+    s->stack = writer_sample(thread, sample);
     timer_pop(s->timer);
 }
 
@@ -574,9 +462,9 @@ static void take_exit(struct recorder_thread *thread, const struct perf_event_he
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = own_time(((const struct exit_fields *)(const void *)header)->time_ns);
     uint64_t rest_ns = s->unsampled_ns + (s->state == ON_CPU && time_ns > s->since_ns ? time_ns - s->since_ns : 0);
-    if (s->stack && !spool_is_open(&thread->events) && !sample_is_unwanted(thread, time_ns))
-        sample_repeat(thread, s->stack, time_ns, rest_ns < longest_ns(s) ? rest_ns : longest_ns(s));
-    if (s->state == ON_CPU && !sample_is_unwanted(thread, time_ns))
+    if (s->stack && !spool_is_open(&thread->events) && !visits_is_unwanted(thread, time_ns))
+        writer_repeat(thread, s->stack, time_ns, rest_ns < longest_ns(s) ? rest_ns : longest_ns(s));
+    if (s->state == ON_CPU && !visits_is_unwanted(thread, time_ns))
         write_switch(thread, WW_SW_OUT, time_ns);
 }
 
@@ -606,11 +494,11 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
 static void foresee_wakes(struct sampler_thread *s, uint64_t ready_ns)
 {
     bool is_whole = true;
-    struct perf_ring ahead = s->switches;
+    struct ring ahead = s->switches;
     enum gap_state state = s->gap.state;
     /* At the last look it was still asleep. */
     uint64_t since_ns = s->asleep_since_ns > s->gap.last_ns ? s->asleep_since_ns : s->gap.last_ns;
-    for (const struct perf_event_header *next; (next = peek(&ahead, scratch[1])); ahead.tail += next->size) {
+    for (const struct perf_event_header *next; (next = ring_peek(&ahead, scratch[1])); ahead.tail += next->size) {
         is_whole &= next->type != PERF_RECORD_LOST;
         if (next->type != PERF_RECORD_SWITCH)
             continue;
@@ -629,7 +517,7 @@ static void take_accounts(struct recorder_thread *thread)
     struct sampler_thread *s = thread->sampler;
     struct gap_account account;
     uint64_t now_ns = recorder_now_ns(), took_ns = now_ns - s->drained_ns;
-    const struct perf_event_header *first = peek(&s->switches, scratch[1]);
+    const struct perf_event_header *first = ring_peek(&s->switches, scratch[1]);
     s->drained_ns = now_ns;
     s->fills_ns = UINT64_MAX;
     if (!first)
@@ -653,15 +541,15 @@ static uint64_t time_of(const struct perf_event_header *header)
     return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;
 }
 
-uint64_t perf_drain(struct recorder_thread *thread)
+uint64_t perf_drain(struct recorder_thread *thread, const struct stop *stop)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t n_samples = 0;
     s->is_asked = false;
     take_accounts(thread);
     for (;;) {
-        const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
-        const struct perf_event_header *change = peek(&s->switches, scratch[1]);
+        const struct perf_event_header *sample = ring_peek(&s->samples, scratch[0]);
+        const struct perf_event_header *change = ring_peek(&s->switches, scratch[1]);
         struct sample timed;
         if (s->timer && timer_peek(s->timer, &timed) && (!change || timed.time_ns <= time_of(change))) {
             take_timed(thread, &timed);
@@ -669,7 +557,7 @@ uint64_t perf_drain(struct recorder_thread *thread)
             continue;
         }
         if (!sample && change) /* one that came before the switch is there by now */
-            sample = peek(&s->samples, scratch[0]);
+            sample = ring_peek(&s->samples, scratch[0]);
         if (!sample && !change)
             break;
         if (sample && (!change || time_of(sample) <= time_of(change))) {
@@ -682,15 +570,15 @@ uint64_t perf_drain(struct recorder_thread *thread)
                 say_note("some samples were lost: the kernel's buffer was full");
             } else if (sample->type == PERF_RECORD_THROTTLE)
                 say_note("the kernel held samples back: more than it allows (kernel.perf_event_max_sample_rate)");
-            pop(&s->samples, sample);
+            ring_pop(&s->samples, sample);
         } else {
             if (change->type == PERF_RECORD_SWITCH)
-                take_switch(thread, change);
+                take_switch(thread, change, stop);
             else if (change->type == PERF_RECORD_EXIT)
                 take_exit(thread, change);
             else if (change->type == PERF_RECORD_LOST)
                 take_lost_switches(thread, change);
-            pop(&s->switches, change);
+            ring_pop(&s->switches, change);
             if (s->gap.n_told)
                 accounts_write_gaps(thread);
         }

@@ -5,20 +5,12 @@
  * (a library that yields while it waits) cannot push out the samples.
  */
 #pragma once
+#include "wrap/record/recorder.h"
+#include "wrap/record/sample/ring.h"
+#include "wrap/record/sample/wake.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct recorder_thread;
-
-/* The buffer through which the kernel hands over the records of one event. */
-struct perf_ring {
-    struct perf_event_mmap_page *page; /* NULL = closed */
-    size_t data_bytes;
-    uint64_t tail;
-    uint64_t id; /* of the event, */
-    int fd;      /* by which its period can be changed; -1 = not kept */
-};
 
 /* The cost of one sample for the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time. `error`: why
  * perf events cannot be used, 0 otherwise. */
@@ -28,19 +20,15 @@ uint64_t perf_choose(int *error);
  * it. *window_bytes of the stack, a power of two below PERF_WIDEST, come with each sample. *kernel_is_hidden: samples
  * that fall into the kernel are left out. */
 enum { PERF_WIDEST = 60 << 10 }; /* a record of the kernel has less than 64 KB */
-int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
-                      uint32_t *window_bytes, bool *kernel_is_hidden);
-/* From now on, and the period under way begins anew. False when the event's descriptor was not kept, or is the
- * program's by now. */
-bool perf_change_period(struct perf_ring *ring, uint64_t period_ns);
+int perf_open_samples(struct ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes, uint32_t *window_bytes,
+                      bool *kernel_is_hidden);
 /* The number of samples with such windows that it holds. */
-size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes);
-int perf_open_switches(struct perf_ring *ring, int32_t tid, size_t ring_bytes);
-void perf_close(struct perf_ring *ring);
+size_t perf_room(const struct ring *ring, uint32_t window_bytes);
+int perf_open_switches(struct ring *ring, int32_t tid, size_t ring_bytes);
 /* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
-/* Takes what is in both rings of the thread, in order of time. The number of samples. */
-uint64_t perf_drain(struct recorder_thread *thread);
+/* Takes what is in both rings of the thread, in order of time. The number of samples. `stop`: the last one. */
+uint64_t perf_drain(struct recorder_thread *thread, const struct stop *stop);
 /* The cost of the events at the switches that were taken so far: outside MPI, and in calls as far as it delays them. */
 uint64_t perf_switches_ns(void);
 uint64_t perf_switches_in_calls_ns(void);

@@ -6,8 +6,11 @@
 #include "wrap/notes.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/sample/accounts.h"
-#include "wrap/record/sample/sample.h"
+#include "wrap/record/sample/perf.h"
+#include "wrap/record/sample/sampled.h"
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/sample/visits.h"
+#include "wrap/record/sample/writer.h"
 #include "wrap/record/threads.h"
 #include <dirent.h>
 #include <errno.h>
@@ -41,17 +44,7 @@ enum {
     FEWEST_OF_PERIOD = 3, /* samples: each change of the period delays the next one by half a period */
     COSTS_PER_PERIOD = 200,
     ODD_NS = 12347,
-    /* Frequent switches begin at a rate at which stopping and starting the timer takes one percent, and end far below,
-     * since each change of the period costs some microseconds as well. */
-    SWITCHING_TICKS = 3, /* between samples */
-    SWITCHING_WINDOW_NS = 50000000,
-    SWITCHING_BEGINS_PER_S = 10000,
-    SWITCHING_ENDS_PER_S = 2500,
-    /* Off the CPU in a call: what takes less happens for any reason, more is told at once. */
-    SHORTEST_ABSENCE_NS = 20000,
-    LONGEST_ABSENCE_NS = 500000,
-    PART_OF_CALL = 4,
-    DELAYS_OF_CALL = 12, /* measured: 4 ranks on 2 cores with 2, 15 and 200 switches a call */
+    SWITCHING_TICKS = 3, /* between samples of a thread that switches often */
 };
 
 static struct {
@@ -227,8 +220,8 @@ static void detach(struct recorder_thread *thread)
 {
     if (thread->sampler->timer)
         timer_detach(thread->sampler->timer);
-    perf_close(&thread->sampler->samples);
-    perf_close(&thread->sampler->switches);
+    ring_close(&thread->sampler->samples);
+    ring_close(&thread->sampler->switches);
     free(thread->sampler);
     thread->sampler = NULL;
 }
@@ -239,7 +232,7 @@ static void drain(struct recorder_thread *thread, uint64_t until_ns)
     struct timer_ring *timer = thread->sampler->timer;
     struct sample sample;
     if (sampler.has_switches) {
-        sampler.n_samples += perf_drain(thread);
+        sampler.n_samples += perf_drain(thread, &sampler.stop);
         return;
     }
     for (; timer && timer_peek(timer, &sample) && sample.time_ns <= until_ns; timer_pop(timer)) {
@@ -248,7 +241,7 @@ static void drain(struct recorder_thread *thread, uint64_t until_ns)
                                                    .cpu_ns = sample.cpu_ns,
                                                    .ready_ns = sample.ready_ns,
                                                    .has_ready = sample.ready_ns > 0});
-        sample_write(thread, &sample);
+        writer_sample(thread, &sample);
     }
 }
 
@@ -331,46 +324,11 @@ void sampler_follow_threads(void)
             end_thread(t);
 }
 
-bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns)
-{
-    uint64_t took_ns = now_ns - switching->since_ns;
-    if (took_ns < SWITCHING_WINDOW_NS)
-        return false;
-    double per_s = (double)switching->n_switches / ((double)took_ns * 1e-9);
-    bool was_frequent = switching->is_frequent;
-    switching->is_frequent = per_s >= (was_frequent ? SWITCHING_ENDS_PER_S : SWITCHING_BEGINS_PER_S);
-    switching->since_ns = now_ns;
-    switching->n_switches = 0;
-    return switching->is_frequent != was_frequent;
-}
-
-uint64_t sampler_absence_add(struct sampler_absence *absence, uint64_t call_ns, uint64_t from_ns, uint64_t now_ns)
-{
-    uint64_t due_ns = (now_ns - call_ns) / PART_OF_CALL;
-    if (due_ns < SHORTEST_ABSENCE_NS)
-        due_ns = SHORTEST_ABSENCE_NS;
-    if (due_ns > LONGEST_ABSENCE_NS)
-        due_ns = LONGEST_ABSENCE_NS;
-    if (call_ns == 0 || absence->call_ns != call_ns)
-        *absence = (struct sampler_absence){.call_ns = call_ns};
-    absence->off_ns += now_ns > from_ns ? now_ns - from_ns : 0;
-    uint64_t off_ns = absence->off_ns < due_ns ? 0 : absence->off_ns;
-    absence->off_ns -= off_ns;
-    return off_ns;
-}
-
-bool sampler_switch_delays(struct sampler_yielding *yielding, uint64_t call_ns)
-{
-    if (call_ns == 0 || yielding->call_ns != call_ns)
-        *yielding = (struct sampler_yielding){.call_ns = call_ns};
-    return ++yielding->n <= DELAYS_OF_CALL;
-}
-
 /* A new event, which counts anew. */
 static void reopen_samples(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
-    perf_close(&s->samples);
+    ring_close(&s->samples);
     s->cpu_ns = s->before_ns = s->changed_ns = s->n_of_period = 0;
     s->period_ns = vary_ns(s->nominal_ns);
     int error = open_samples(thread, s);
@@ -381,7 +339,7 @@ static void reopen_samples(struct recorder_thread *thread)
 static bool change_period(struct sampler_thread *s)
 {
     uint64_t period_ns = vary_ns(s->nominal_ns), now_ns = recorder_now_ns();
-    if (!perf_change_period(&s->samples, period_ns))
+    if (!ring_change_period(&s->samples, period_ns))
         return false;
     if (s->n_of_period)
         s->before_ns = s->period_ns;
@@ -395,8 +353,7 @@ static bool change_period(struct sampler_thread *s)
 static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (!s->samples.page || recorder.options.rate_hz != RATE_CALIBRATED ||
-        !sampler_switching_changed(&s->switching, now_ns))
+    if (!s->samples.page || recorder.options.rate_hz != RATE_CALIBRATED || !switching_changed(&s->switching, now_ns))
         return;
     struct timespec tick = {0, 0};
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
@@ -418,7 +375,7 @@ static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
     struct sampler_thread *s = thread->sampler;
     if (s->state != OFF_ASLEEP || now_ns < s->looked_ns + BLOCKED_AFTER_NS || now_ns <= s->asleep_since_ns)
         return;
-    if (!sample_blocked(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
+    if (!writer_blocked(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
         return;
     s->asleep_ns = 0;
     s->asleep_since_ns = s->looked_ns = now_ns;
@@ -431,9 +388,9 @@ static void look_without_switches(struct recorder_thread *thread, uint64_t now_n
     struct sampler_thread *s = thread->sampler;
     if (now_ns < s->looked_ns + BLOCKED_AFTER_NS)
         return;
-    uint64_t left_ns = sample_last_leave_ns(thread, now_ns);
+    uint64_t left_ns = visits_last_leave_ns(thread, now_ns);
     uint64_t weight_ns = now_ns - (left_ns > s->looked_ns ? left_ns : s->looked_ns);
-    bool is_asleep = !sample_is_unwanted(thread, now_ns) && sample_blocked(thread, now_ns, weight_ns);
+    bool is_asleep = !visits_is_unwanted(thread, now_ns) && writer_blocked(thread, now_ns, weight_ns);
     s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
     accounts_follow(thread, now_ns);
@@ -460,7 +417,7 @@ void sampler_drain(void)
             s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
             reopen_samples(t);
         }
-        if (!sample_is_of_interest(t))
+        if (!sampled_is_of_interest(t))
             continue;
         if (!sampler.has_switches)
             look_without_switches(t, now_ns);
@@ -493,11 +450,6 @@ void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns)
         return;
     sampler.stop = stop;
     say_note(WW_NOTE_STOPPED ", by a signal or with its machine: that is told as time without a CPU");
-}
-
-const struct stop *sampler_last_stop(void)
-{
-    return &sampler.stop;
 }
 
 uint64_t sampler_patience_ns(void)

@@ -109,12 +109,6 @@ bool timer_choose(void)
     return false;
 }
 
-/* The kernel's number for the CPU clock of another thread: complement of its id, "per thread", "scheduler time". */
-clockid_t timer_cpu_clock(int32_t tid)
-{
-    return (clockid_t)(~(uint32_t)tid << 3 | 4 | 2);
-}
-
 static bool start_timer(struct timer_ring *ring, int32_t tid, uint64_t period_ns)
 {
     struct sigevent event;
@@ -123,7 +117,7 @@ static bool start_timer(struct timer_ring *ring, int32_t tid, uint64_t period_ns
     event.sigev_signo = chosen_signal;
     event.sigev_value.sival_ptr = ring;
     event._sigev_un._tid = tid;
-    if (syscall(SYS_timer_create, timer_cpu_clock(tid), &event, &ring->timer) != 0)
+    if (syscall(SYS_timer_create, machine_thread_clock(tid), &event, &ring->timer) != 0)
         return false;
     struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
     struct itimerspec every = {period, period};
@@ -140,7 +134,7 @@ struct timer_ring *timer_attach(int32_t tid, uint64_t period_ns)
         return NULL;
     struct timer_ring *ring = at;
     struct timespec cpu;
-    if (clock_gettime(timer_cpu_clock(tid), &cpu) == 0)
+    if (clock_gettime(machine_thread_clock(tid), &cpu) == 0)
         ring->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     atomic_fetch_add(&n_attached, 1);
     if (start_timer(ring, tid, period_ns))

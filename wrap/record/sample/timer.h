@@ -18,5 +18,3 @@ void timer_detach(struct timer_ring *ring);
 /* The oldest sample, valid until timer_pop; false = none. */
 bool timer_peek(struct timer_ring *ring, struct sample *sample);
 void timer_pop(struct timer_ring *ring);
-/* The clock of the CPU time of another thread of this process. */
-clockid_t timer_cpu_clock(int32_t tid);

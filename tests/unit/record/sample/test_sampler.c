@@ -10,6 +10,7 @@
 #include "tests/unit/record/spool_reader.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/record.h"
+#include "wrap/record/sample/sampled.h"
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/sample/timer.h"
 #include "wrap/record/threads.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "wrap/record/sample/perf.h"
-#include "wrap/record/sample/sampler.h"
+#include "wrap/record/sample/switching.h"
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,13 +15,13 @@
 enum { MS = 1000000 };
 
 /* Asked every 20 ms, with so many switches in between; how often it changed. */
-static int ask(struct sampler_switching *switching, uint64_t *now_ns, int times, uint64_t n_switches)
+static int ask(struct switching *switching, uint64_t *now_ns, int times, uint64_t n_switches)
 {
     int changes = 0;
     for (int i = 0; i < times; i++) {
         *now_ns += 20 * MS;
         switching->n_switches += n_switches;
-        changes += sampler_switching_changed(switching, *now_ns);
+        changes += switching_changed(switching, *now_ns);
     }
     return changes;
 }
@@ -30,7 +30,7 @@ static void test_begins_and_ends(void **state)
 {
     (void)state;
     uint64_t now_ns = 5000000000;
-    struct sampler_switching switching = {.since_ns = now_ns};
+    struct switching switching = {.since_ns = now_ns};
     assert_int_equal(ask(&switching, &now_ns, 50, 100), 0);
     assert_false(switching.is_frequent);
     assert_int_equal(ask(&switching, &now_ns, 50, 20000), 1);
@@ -44,7 +44,7 @@ static void test_is_steady(void **state)
 {
     (void)state;
     uint64_t now_ns = 5000000000;
-    struct sampler_switching switching = {.since_ns = now_ns};
+    struct switching switching = {.since_ns = now_ns};
     int changes = 0;
     for (int i = 0; i < 100; i++)
         changes += ask(&switching, &now_ns, 3, i % 2 ? 220 : 180);
@@ -56,15 +56,15 @@ static void test_is_steady(void **state)
 static void test_delays(void **state)
 {
     (void)state;
-    struct sampler_yielding yielding = {0};
+    struct yielding yielding = {0};
     unsigned n_short = 0, n_long = 0, n_unknown = 0;
     for (uint64_t call = 1; call <= 100; call++)
         for (int i = 0; i < 2; i++)
-            n_short += sampler_switch_delays(&yielding, call * MS);
+            n_short += yielding_delays(&yielding, call * MS);
     for (int i = 0; i < 20000; i++)
-        n_long += sampler_switch_delays(&yielding, 5000000000);
+        n_long += yielding_delays(&yielding, 5000000000);
     for (int i = 0; i < 100; i++)
-        n_unknown += sampler_switch_delays(&yielding, 0);
+        n_unknown += yielding_delays(&yielding, 0);
     assert_int_equal(n_short, 200);
     assert_in_range(n_long, 1, 20);
     assert_int_equal(n_unknown, 100);
@@ -75,7 +75,7 @@ static void test_burst(void **state)
 {
     (void)state;
     uint64_t now_ns = 5000000000;
-    struct sampler_switching switching = {.since_ns = now_ns};
+    struct switching switching = {.since_ns = now_ns};
     assert_int_equal(ask(&switching, &now_ns, 1, 400) + ask(&switching, &now_ns, 50, 0), 0);
 }
 
@@ -83,11 +83,11 @@ static void test_burst(void **state)
 static void test_short_absences_are_told_together(void **state)
 {
     (void)state;
-    struct sampler_absence absence = {0};
+    struct absence absence = {0};
     uint64_t enter_ns = 5000000000, told_ns = 0, n_told = 0, last_ns = enter_ns;
     for (uint64_t i = 0; i < 10000; i++) {
         uint64_t from_ns = enter_ns + 10000 * i, now_ns = from_ns + 4000;
-        uint64_t off_ns = sampler_absence_add(&absence, enter_ns, from_ns, now_ns);
+        uint64_t off_ns = absence_add(&absence, enter_ns, from_ns, now_ns);
         if (off_ns == 0)
             continue;
         assert_true(now_ns - off_ns >= last_ns); /* they follow each other */
@@ -102,14 +102,14 @@ static void test_short_absences_are_told_together(void **state)
 static void test_calls_are_apart(void **state)
 {
     (void)state;
-    struct sampler_absence absence = {0};
-    assert_int_equal(sampler_absence_add(&absence, 100 * MS, 100 * MS, 100 * MS + 15000), 0);
-    assert_int_equal(sampler_absence_add(&absence, 101 * MS, 101 * MS, 101 * MS + 15000), 0);
-    assert_int_equal(sampler_absence_add(&absence, 101 * MS, 101 * MS + 20000, 101 * MS + 30000), 25000);
+    struct absence absence = {0};
+    assert_int_equal(absence_add(&absence, 100 * MS, 100 * MS, 100 * MS + 15000), 0);
+    assert_int_equal(absence_add(&absence, 101 * MS, 101 * MS, 101 * MS + 15000), 0);
+    assert_int_equal(absence_add(&absence, 101 * MS, 101 * MS + 20000, 101 * MS + 30000), 25000);
     /* A long one is told alone, also where nothing is known of the call. */
-    assert_int_equal(sampler_absence_add(&absence, 0, 200 * MS, 200 * MS + 15000), 0);
-    assert_int_equal(sampler_absence_add(&absence, 0, 201 * MS, 202 * MS), MS);
-    assert_int_equal(sampler_absence_add(&absence, 1, 300 * MS, 301 * MS), MS);
+    assert_int_equal(absence_add(&absence, 0, 200 * MS, 200 * MS + 15000), 0);
+    assert_int_equal(absence_add(&absence, 0, 201 * MS, 202 * MS), MS);
+    assert_int_equal(absence_add(&absence, 1, 300 * MS, 301 * MS), MS);
 }
 
 enum { BUSY = 3, TRIALS = 12, ALIKE = 20 };

@@ -15,10 +15,11 @@
  * address. The result counts only when the walk arrives at the start of the thread and the thread did not move
  * meanwhile.
  */
-#include "wrap/record/sample/sample.h"
+#include "wrap/record/sample/writer.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/process/machine.h"
-#include "wrap/record/sample/sampler.h"
+#include "wrap/record/sample/sampled.h"
+#include "wrap/record/sample/visits.h"
 #include "wrap/record/stack/pages.h"
 #include "wrap/record/threads.h"
 #include <stdio.h>
@@ -28,65 +29,6 @@
 #include <unistd.h>
 
 enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
-
-/* When the one that lasted at that time began; 0 = none of them did. */
-static uint64_t intervals_find(struct recorder_intervals *intervals, uint64_t time_ns)
-{
-    unsigned n = atomic_load_explicit(&intervals->n, memory_order_acquire);
-    for (unsigned i = n > RECORDER_LONG ? n - RECORDER_LONG : 0; i < n; i++) {
-        struct recorder_interval *at = &intervals->at[i % RECORDER_LONG];
-        uint64_t enter_ns = atomic_load_explicit(&at->enter_ns, memory_order_relaxed);
-        if (time_ns >= enter_ns && time_ns <= atomic_load_explicit(&at->leave_ns, memory_order_relaxed))
-            return enter_ns;
-    }
-    return 0;
-}
-
-/* Of samples, stacks tell. */
-static bool is_in_callback(struct recorder_thread *thread, uint64_t time_ns)
-{
-    uint64_t open_ns = atomic_load_explicit(&thread->callback_ns, memory_order_acquire);
-    return (open_ns && time_ns >= open_ns) || intervals_find(&thread->callbacks, time_ns);
-}
-
-uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns)
-{
-    if (is_in_callback(thread, time_ns))
-        return 0;
-    uint64_t open_ns = atomic_load_explicit(&thread->open_ns, memory_order_acquire);
-    uint64_t enter_ns = atomic_load_explicit(&thread->last_enter_ns, memory_order_relaxed);
-    if (open_ns != 0 && time_ns >= open_ns)
-        return open_ns;
-    if (time_ns <= atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) && time_ns >= enter_ns)
-        return enter_ns;
-    return intervals_find(&thread->calls, time_ns);
-}
-
-bool sample_is_paused(uint64_t time_ns)
-{
-    uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
-    return from_ns && time_ns >= from_ns &&
-           time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed);
-}
-
-bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
-{
-    return sample_is_paused(time_ns) || sample_call_ns(thread, time_ns) != 0;
-}
-
-uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)
-{
-    unsigned n = atomic_load_explicit(&thread->calls.n, memory_order_acquire);
-    uint64_t last_ns = 0, leave_ns = atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed);
-    if (leave_ns <= time_ns)
-        return leave_ns;
-    for (unsigned i = n > RECORDER_LONG ? n - RECORDER_LONG : 0; i < n; i++) {
-        leave_ns = atomic_load_explicit(&thread->calls.at[i % RECORDER_LONG].leave_ns, memory_order_relaxed);
-        if (leave_ns <= time_ns && leave_ns > last_ns)
-            last_ns = leave_ns;
-    }
-    return last_ns;
-}
 
 static bool passes_known(const struct stack_walk *walk, const struct unwind_known *known)
 {
@@ -166,7 +108,7 @@ static void write_sample(struct recorder_thread *thread, uint32_t stack, uint32_
     spool_commit(record, WW_SAMPLE, 1);
 }
 
-void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time_ns, uint64_t weight_ns)
+void writer_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time_ns, uint64_t weight_ns)
 {
     write_sample(thread, stack, 0, time_ns, weight_ns);
 }
@@ -207,11 +149,11 @@ static uint32_t emit(struct recorder_thread *thread, struct stack_walk *walk, co
     return stack;
 }
 
-uint32_t sample_write(struct recorder_thread *thread, const struct sample *sample)
+uint32_t writer_sample(struct recorder_thread *thread, const struct sample *sample)
 {
     struct stack_walk walk;
     bool stack_tells = atomic_load_explicit(&thread->has_callbacks, memory_order_relaxed);
-    if (stack_tells ? sample_is_paused(sample->time_ns) : sample_is_unwanted(thread, sample->time_ns))
+    if (stack_tells ? visits_is_paused(sample->time_ns) : visits_is_unwanted(thread, sample->time_ns))
         return 0;
     walk_sample(&walk, thread, sample);
     return emit(thread, &walk, sample->python, sample->flags, sample->time_ns, sample->weight_ns);
@@ -279,7 +221,7 @@ static void walk_blocked(struct stack_walk *walk, const struct place *place, con
     }
 }
 
-bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
+bool writer_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
 {
     static unsigned char bytes[BLOCKED_BYTES]; /* the helper is the only caller */
     static struct python_walk python;
