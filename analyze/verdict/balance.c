@@ -124,11 +124,20 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
     return is_near && !has_more_trips && !is_dearer ? BALANCE_VARYING : BALANCE_EACH_TIME;
 }
 
-/* Known of both sides. */
+/* Known of both sides: others that never run it spend no time there either. */
 static bool is_more_often(const struct sides *sides)
 {
-    double others = sides->others.mean.executions;
-    return others > 0 && sides->late.mean.executions > NOTABLY_LONGER * others;
+    const struct doing *late = &sides->late.mean, *others = &sides->others.mean;
+    bool never_run = sides->others.n && others->time_ns < NEXT_TO_NOTHING * late->time_ns;
+    return (others->executions > 0 || never_run) && late->executions > NOTABLY_LONGER * others->executions;
+}
+
+static bool is_dearer(const struct sides *sides)
+{
+    bool is_dearer = false;
+    for (uint32_t i = 0; i < sides->late.n && has_costs(sides); i++)
+        is_dearer |= ratio_exceeds(cost_ratio(sides, i), NOTABLY_LONGER);
+    return is_dearer;
 }
 
 static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
@@ -149,7 +158,7 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
     bool is_same = is_same_cost(sides);
     if (is_same || is_unknown_cost(sides))
         settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (is_same && is_more_often(sides))
+    if (is_more_often(sides) && !is_dearer(sides))
         settled.more_time = KIND_MORE_WORK;
     kind_becomes(cause, KIND_MORE_TIME, settled.more_time);
     kind_becomes(cause, KIND_SLOWER, settled.slower);

@@ -431,6 +431,32 @@ static void advice_fits_what_is_explained(void **state)
 }
 
 /* What a poll takes may be the asking itself. */
+/* Executions by threads that work for another one are known over the run alone. */
+static void more_executions_are_more_work_unless_they_cost_more(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t late, others;
+        double late_cost_ns;
+        enum cause_kind kind;
+    } cases[] = {
+        {15900000, 3600000, 8.6, KIND_MORE_WORK},
+        {15900000, 3600000, 80, KIND_MORE_TIME},
+        {20000000, 0, 8, KIND_MORE_WORK},
+        {3600000, 3600000, 10, KIND_MORE_TIME},
+        {0, 0, 8, KIND_MORE_TIME},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cause_rank late = ran(1, cases[i].late, cases[i].late_cost_ns, 0.17),
+                          others = ran(0, cases[i].others, 7.6, 0.17);
+        struct cause cause = {.kind = KIND_MORE_TIME, .waiting_ns = 1e9, .kind_ns[KIND_MORE_TIME] = 1e9};
+        cause.ranks = &late;
+        cause.others = &others;
+        cause.n_ranks = cause.n_late = cause.n_others = 1;
+        assert_int_equal(settled(NULL, &cause).kind, cases[i].kind);
+    }
+}
+
 static void who_polls_is_told_to_do_so_less_often(void **state)
 {
     (void)state;
@@ -852,6 +878,7 @@ int main(void)
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(an_equal_cost_is_never_slower),
+        cmocka_unit_test(more_executions_are_more_work_unless_they_cost_more),
         cmocka_unit_test(who_polls_is_told_to_do_so_less_often),
         cmocka_unit_test(calls_that_move_nothing_are_inside_mpi),
         cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),
