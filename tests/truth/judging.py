@@ -3,24 +3,28 @@
 import statistics
 
 import patterns
+import source
 import verdict
 
 
 def measured_gains(program, judge, pairs, counted):
     """Medians of how much sooner the changed phase ends in the really changed programs, run by turns with the original. Barriers part the phases: what the
-    others take in these runs differs by nothing but the machine's doing. How often each rank reduces is the library's choice, so an even amount a reduction
-    is not as much as before in all."""
+    others take in these runs differs by nothing but the machine's doing. A machine that is faster or slower now than it was in the recorded run is so for all
+    of the phase. How often each rank reduces is the library's choice, so an even amount a reduction is not as much as before in all; nor is an even amount
+    of so few iterations that it had to be rounded."""
     found = {}
     for cause, _, _ in judge.matter():
         if cause["kind"] == "preempted":
             continue
-        can_be_even = cause["kind"] != "slower" and program.truth["plan"]["phases"][cause["phase"]]["pattern"] not in patterns.OPERATIONS
+        phase = program.truth["plan"]["phases"][cause["phase"]]
+        can_be_even = cause["kind"] != "slower" and phase["pattern"] not in patterns.OPERATIONS and source.is_divisible(program.truth["plan"], phase)
+        recorded_ns = judge.timers.phase_ns(cause["phase"])
         variants = ["GONE_%d" % cause["phase"]] + ["EVEN_%d" % cause["phase"]] * can_be_even
         gains = {variant: [] for variant in variants}
         for _ in range(pairs):
             before_ns = program.time("", counted).phase_ns(cause["phase"])
             for variant in variants:
-                gains[variant].append(before_ns - program.time(variant, counted).phase_ns(cause["phase"]))
+                gains[variant].append(recorded_ns * (1 - program.time(variant, counted).phase_ns(cause["phase"]) / before_ns))
         medians = [statistics.median(gains[variant]) for variant in variants]
         found[cause["phase"]] = medians + [None] * (2 - len(medians))
     return found

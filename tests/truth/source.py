@@ -47,15 +47,26 @@ def works_of(plan):
     return [(phase["name"] + suffix, phase[key]) for phase in plan["phases"] for key, suffix in (("common", "_common"), ("cause", "_work")) if phase[key]]
 
 
+def amount_of_all(plan, phase):
+    """Iterations of the planted place in a step, of a late rank, of another one, and of all ranks together."""
+    cause = phase["cause"]
+    late, other = (bodies.n_iterations(cause["body"], cause[us]) for us in ("late_us", "other_us"))
+    n_late = 1 if cause.get("turns") else len(cause["late"])
+    return late, other, late * n_late + other * (plan["ranks"] - n_late)
+
+
 def amounts(plan, phase):
     """Iterations of the planted place in a step, of late ranks and of the others, and shared out evenly."""
-    cause = phase["cause"]
-    late = bodies.n_iterations(cause["body"], cause["late_us"])
-    if cause["kind"] == "slower":
-        return late, late, late
-    other = bodies.n_iterations(cause["body"], cause["other_us"])
-    n_late = 1 if cause.get("turns") else len(cause["late"])
-    return late, other, (late * n_late + other * (plan["ranks"] - n_late) + plan["ranks"] // 2) // plan["ranks"]
+    if phase["cause"]["kind"] == "slower":
+        return (bodies.n_iterations(phase["cause"]["body"], phase["cause"]["late_us"]),) * 3
+    late, other, of_all = amount_of_all(plan, phase)
+    return late, other, (of_all + plan["ranks"] // 2) // plan["ranks"]
+
+
+def is_divisible(plan, phase):
+    """Whether an even amount is as much as before, within a fiftieth."""
+    _, _, of_all = amount_of_all(plan, phase)
+    return abs(amounts(plan, phase)[2] * plan["ranks"] - of_all) <= 0.02 * of_all
 
 
 def iterations(plan, phase):
