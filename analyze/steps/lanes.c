@@ -36,7 +36,7 @@ static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t
     if (stretch_n_samples(stretch)) {
         stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
         stretch->n_beside = 0;
-        stretch->team_idle_ns = 0;
+        stretch->team_idle_ns = stretch->by_workers_ns = 0;
         sparse_clear(&stretch->on);
         sparse_clear(&stretch->blocked);
         sparse_clear(&stretch->sync);
@@ -475,18 +475,27 @@ static bool lane_is_sampled(struct lanes *lanes, struct lane *lane)
     return true;
 }
 
-/* Others that call MPI as well, and sleep, may wait for what it does. */
+/* Others that call MPI as well, and sleep, may wait for what it does. Where none of them computes, or would, a worker
+ * works for the one that fell asleep last. */
 static void others_see(struct lanes *lanes, const struct lane *lane, const struct event *event)
 {
     uint32_t step = sites_sample_step(lanes->sites, event->frame);
+    bool others_compute = false;
+    struct lane *last = NULL;
     for (uint32_t i = 0; i < lanes->trace->n_locations && step != TRACE_NONE; i++) {
         struct lane *other = &lanes->at[i];
         bool is_asleep = other->is_off_cpu && other->off_kind == OFF_BLOCKED && !other->depth;
-        if (other->rank != lane->rank || other == lane || other->is_worker || !is_asleep)
+        if (other->rank != lane->rank || other == lane || other->is_worker || !other->is_begun || other->is_ended)
+            continue;
+        others_compute |= !is_asleep && !other->depth;
+        if (!is_asleep)
             continue;
         sparse_add(&other->stretch.beside, step, (double)event->weight_ns);
         other->stretch.n_beside++;
+        last = last && last->off_since_ns > other->off_since_ns ? last : other;
     }
+    if (last && lane->is_worker && !others_compute)
+        last->stretch.by_workers_ns += (double)event->weight_ns;
 }
 
 static void lane_is_seen(struct lanes *lanes, struct lane *lane, const struct event *event)

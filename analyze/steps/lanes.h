@@ -48,6 +48,7 @@ struct stretch {
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
     struct sparse beside;              /* what other threads did while this one, which calls MPI as others do, slept */
+    double by_workers_ns;              /* of it, by threads that never call MPI, for this thread */
     double team_idle_ns;               /* workers spun so */
     struct sleeps sleeps;              /* as far as switches are recorded; without what others ran meanwhile */
     struct sparse counts;              /* bins and frames in flight (executions.h), when is_counted */

@@ -78,6 +78,7 @@ static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct 
     pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
     pool->n_sync += stretch->n_sync;
+    pool->by_workers_ns += stretch->by_workers_ns;
     pool->team_idle_ns += stretch->team_idle_ns;
     pool->team_ns += (double)stretch->run_ns[OFF_PREEMPTED] + (double)stretch->run_ns[OFF_BLOCKED];
     pool->n_worker += stretch->n_worker;
@@ -198,6 +199,7 @@ void pools_complete(struct pools *pools)
             pool->n_blocked += all->n_blocked > 0;
             pool->n_sync += all->n_sync > 0;
             pool->n_worker += all->n_worker > 0;
+            pool->by_workers_ns += part * all->by_workers_ns;
             pool->team_idle_ns += part * all->team_idle_ns;
             pool->team_ns += part * all->team_ns;
         }
@@ -454,6 +456,7 @@ static struct pool pool_of_own(const struct stretch *stretch, const struct spars
                          .idle = stretch->idle,
                          .calling = stretch->calling,
                          .beside = stretch->beside,
+                         .by_workers_ns = stretch->by_workers_ns,
                          .team_idle_ns = stretch->team_idle_ns,
                          .team_ns = (double)stretch->run_ns[OFF_PREEMPTED] + (double)stretch->run_ns[OFF_BLOCKED]};
 }
@@ -612,17 +615,29 @@ static double gaps_of_handing_over(double ran_ns, double left_ns)
     return ran_ns > left_ns ? left_ns : 0;
 }
 
+static void add_others(struct pools *pools, uint32_t rank, uint32_t looks, struct others_did others, struct sparse *to)
+{
+    sparse_add(to, atom_key(rank, pool_atom(pools, looks, BY_OTHERS)), others.ran_ns);
+    sparse_add(to, atom_key(rank, pool_atom(pools, looks, OTHERS_LACK)), others.lacked_ns);
+}
+
 /* Others that call MPI have their own time. While this thread waits for them, its way leads through what they do, which
- * is no time of its own: `lent` is what the way has instead of this thread's sleep. */
-static void lend(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t looks, double asleep_ns,
-                 struct sparse *lent)
+ * is no time of its own: `lent` is what the way has instead of this thread's sleep. Time of workers is its own, and is
+ * returned. */
+static struct others_did lend(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t looks,
+                              double asleep_ns, struct sparse *out, struct sparse *lent)
 {
     struct others_did others = stretch_others(stretch, OFF_BLOCKED, asleep_ns);
     double left_ns = asleep_ns - others.ran_ns - others.lacked_ns;
     others.ran_ns += gaps_of_handing_over(others.ran_ns + others.lacked_ns, left_ns);
-    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, BY_OTHERS)), others.ran_ns);
-    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, OTHERS_LACK)), others.lacked_ns);
-    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, OFF_BLOCKED)), -(others.ran_ns + others.lacked_ns));
+    const struct pool *pool = &pools->at[looks];
+    double own = fmin(1, pool->by_workers_ns / sparse_sum(&pool->beside));
+    struct others_did of_workers = {own * others.ran_ns, own * others.lacked_ns},
+                      of_callers = {others.ran_ns - of_workers.ran_ns, others.lacked_ns - of_workers.lacked_ns};
+    add_others(pools, rank, looks, of_workers, out);
+    add_others(pools, rank, looks, of_callers, lent);
+    sparse_add(lent, atom_key(rank, pool_atom(pools, looks, OFF_BLOCKED)), -(of_callers.ran_ns + of_callers.lacked_ns));
+    return of_workers;
 }
 
 /* Of time while workers ran, how much they spun. */
@@ -665,10 +680,12 @@ static void spread_sampled(struct pools *pools, uint32_t rank, const struct stre
     amounts[OFF_BLOCKED] -= gaps_ns;
     double spun_ns = amounts[BY_TEAM] > 0 ? amounts[BY_TEAM] * idle_share(pools, rank, stretch) : 0;
     bool lends = waits && !stretch->is_alone && lent && pools->at[looks].beside.n;
+    struct others_did of_workers = {0};
     if (lends)
-        lend(pools, rank, stretch, looks, amounts[OFF_BLOCKED], lent);
-    *spent = (struct spent){.on_ns = amounts[ON_CPU] + amounts[BY_TEAM] - spun_ns,
-                            .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED] + spun_ns},
+        of_workers = lend(pools, rank, stretch, looks, amounts[OFF_BLOCKED], out, lent);
+    amounts[OFF_BLOCKED] -= of_workers.ran_ns + of_workers.lacked_ns;
+    *spent = (struct spent){.on_ns = amounts[ON_CPU] + amounts[BY_TEAM] - spun_ns + of_workers.ran_ns,
+                            .off_ns = {amounts[OFF_PREEMPTED] + of_workers.lacked_ns, amounts[OFF_BLOCKED] + spun_ns},
                             .led_by = waits ? stretch->led_by : 0,
                             .led_until_ns = stretch->led_until_ns};
     bool has_own = (stretch->n_blocked || stretch->n_sync) && pool_of_stretch(pools, rank, stretch) != INTERN_NONE;

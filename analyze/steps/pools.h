@@ -27,6 +27,7 @@ struct pool {
     struct sparse on, blocked, sync, worker, idle, calling, beside;
     struct slices slices;         /* of `on`; gone when pools are complete */
     double team_ns, team_idle_ns; /* others ran while these threads were off the CPU; workers were seen to spin */
+    double by_workers_ns;         /* of `beside`, by threads that never call MPI */
     uint32_t n_samples, n_worker, n_blocked, n_sync;
     uint32_t all; /* the pool of all lengths; INTERN_NONE = it is that itself */
     bool is_of_all_ranks;
