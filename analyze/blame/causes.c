@@ -130,6 +130,13 @@ static struct cause_sums *sums_of(struct causes *causes, uint32_t node)
     return cause == ROLLUP_NONE ? NULL : &causes->sums.at[cause];
 }
 
+/* Likewise, where that lies in the code that names the cause. */
+static struct cause_sums *sums_inside(struct causes *causes, uint32_t node)
+{
+    struct cause_sums *sums = sums_of(causes, node);
+    return sums && causes->is_inside.at[node] ? sums : NULL;
+}
+
 /* Of one class. */
 struct class_counts {
     const struct sparse *executions, *work;
@@ -319,8 +326,8 @@ static void sampled_time_add(struct causes *causes, struct sampled_time *time, u
     struct placings placings = placing_of(&causes->placing, rank, step);
     time->ns += ns;
     for (size_t i = 0; i < placings.n; i++) {
-        const struct cause_sums *sums = sums_of(causes, placings.at[i].node);
-        if (sums && causes->is_inside.at[placings.at[i].node])
+        const struct cause_sums *sums = sums_inside(causes, placings.at[i].node);
+        if (sums)
             sparse_add(&time->by_cause, (uint64_t)(sums - causes->sums.at), ns * placings.at[i].share);
     }
 }
@@ -450,7 +457,7 @@ static void causes_add_critical(struct causes *causes)
             if (steps_key(causes->steps, step)->state == STEP_BLOCKED)
                 sparse_add(&asleep_ns, rank, step_ns);
             for (size_t k = 0; k < placings.n; k++) {
-                struct cause_sums *sums = sums_of(causes, placings.at[k].node);
+                struct cause_sums *sums = sums_inside(causes, placings.at[k].node);
                 if (sums)
                     sums->critical_ns += step_ns * placings.at[k].share;
                 if (sums && is_without_cpu(causes, step))
