@@ -126,6 +126,14 @@ static double cause_cost_error(const struct causes *causes, const struct cause_s
     return known_ns > 0 ? sqrt(variance_ns2) / known_ns : 0;
 }
 
+/* Standard error of a rank's time. Of code that is counted, samples tell what it takes in the kernel. */
+static double cause_time_error(const struct causes *causes, const struct cause_sums *sums, uint32_t rank,
+                               bool is_counted)
+{
+    double sample_ns = survey_rank_sample_ns(causes->input->survey, rank);
+    return sqrt(is_counted ? sparse_get(&sums->in_kernel, rank) * sample_ns : sparse_get(&sums->noise, rank));
+}
+
 static struct cause_rank cause_rank_of(const struct writer *writer, const struct cause *cause, uint32_t rank)
 {
     const struct causes *causes = writer->causes;
@@ -138,7 +146,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .time_ns = sparse_get(&sums->inside, rank),
                                .computing_ns = sparse_get(&sums->busy, rank),
                                .entered_ns = sparse_get(&sums->entered, rank),
-                               .error_ns = executions > 0 ? 0 : sqrt(sparse_get(&sums->noise, rank)),
+                               .error_ns = cause_time_error(causes, sums, rank, executions > 0),
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, sums, rank),
                                .cost_error = is_place ? cause_cost_error(causes, sums, rank) : 0};
@@ -737,6 +745,7 @@ static void sums_pack(struct cause_sums *sums)
     sparse_pack(&sums->inside);
     sparse_pack(&sums->entered);
     sparse_pack(&sums->busy);
+    sparse_pack(&sums->in_kernel);
     sparse_pack(&sums->by_code);
 }
 

@@ -17,18 +17,19 @@ struct waiting {
 struct cause_sums {
     double kind_ns[KIND_N]; /* what the program did: no time without a CPU */
     struct waiting waiting;
-    double critical_ns;     /* on the critical path, */
-    double critical_off_ns; /* and of that, without a CPU */
-    struct sparse times;    /* time by rank */
-    struct sparse inside;   /* of it in the code that names the cause, but for time without a CPU */
-    struct sparse entered;  /* by rank, in code that is entered from there and no part of the cause; likewise */
-    struct sparse noise;    /* variance of it by rank, as far as samples tell it */
-    struct sparse busy;     /* as inside, computing only */
-    struct sparse by_code;  /* likewise, by (rank, code place) */
-    struct sparse lacks;    /* of all its time, without a CPU, by rank */
-    struct sparse lacking;  /* waiting for ranks that had no CPU in the code that names the cause, by rank */
-    struct sparse held_up;  /* waiting by (site in result order, class), also for what it lacked a CPU */
-    struct sparse serial;   /* of times, by (lock that others take as well, rank); a serving thread is one */
+    double critical_ns;      /* on the critical path, */
+    double critical_off_ns;  /* and of that, without a CPU */
+    struct sparse times;     /* time by rank */
+    struct sparse inside;    /* of it in the code that names the cause, but for time without a CPU */
+    struct sparse entered;   /* by rank, in code that is entered from there and no part of the cause; likewise */
+    struct sparse noise;     /* variance of it by rank, as far as samples tell it */
+    struct sparse busy;      /* as inside, computing only */
+    struct sparse in_kernel; /* as inside, in system calls and page faults, by rank */
+    struct sparse by_code;   /* as busy, by (rank, code place) */
+    struct sparse lacks;     /* of all its time, without a CPU, by rank */
+    struct sparse lacking;   /* waiting for ranks that had no CPU in the code that names the cause, by rank */
+    struct sparse held_up;   /* waiting by (site in result order, class), also for what it lacked a CPU */
+    struct sparse serial;    /* of times, by (lock that others take as well, rank); a serving thread is one */
 };
 
 /* Of a node of the tree, whatever cause it belongs to. */
@@ -44,6 +45,7 @@ struct causes {
     struct rollup rollup;
     struct sparse busy_code;  /* computing time by (rank, code place) */
     struct sparse generated;  /* by code place: samples below it in code made at run time, less all others */
+    struct sparse in_kernel;  /* by (rank, blocked step): the part of its samples that were on a CPU */
     const struct crew *crews; /* by rank */
     struct arena arena;
     VEC(struct cause_sums) sums; /* by cause in rollup */

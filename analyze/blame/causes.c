@@ -289,6 +289,38 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
     }
 }
 
+/* System calls and page faults are sampled as computing is. Of a sleep, switches tell the length. */
+static void find_in_kernel(struct causes *causes)
+{
+    const struct survey *survey = causes->input->survey;
+    struct sparse sampled = {0}, kernel = {0};
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        uint32_t step = entry->kernel_ns ? sites_sample_step(causes->input->sites, entry->frame) : TRACE_NONE;
+        if (step == TRACE_NONE)
+            continue;
+        uint64_t key = key_pair(entry->rank, steps_in_state(causes->steps, step, STEP_BLOCKED));
+        sparse_add(&kernel, key, (double)entry->kernel_ns);
+        sparse_add(&sampled, key, (double)(entry->kernel_ns + entry->blocked_ns));
+    }
+    sparse_pack(&kernel);
+    sparse_pack(&sampled);
+    for (size_t i = 0; i < kernel.n; i++)
+        sparse_add(&causes->in_kernel, kernel.at[i].key, kernel.at[i].ns / sparse_get(&sampled, kernel.at[i].key));
+    sparse_pack(&causes->in_kernel);
+    sparse_release(&kernel);
+    sparse_release(&sampled);
+}
+
+/* How much of a step's time samples found on a CPU. */
+static double sampled_part(const struct causes *causes, uint32_t rank, uint32_t step)
+{
+    enum step_state state = (enum step_state)steps_key(causes->steps, step)->state;
+    return state == STEP_COMPUTING ? 1
+           : state == STEP_BLOCKED ? sparse_get(&causes->in_kernel, key_pair(rank, step))
+                                   : 0;
+}
+
 static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
 {
     const struct step_key *step = steps_key(causes->steps, key_atom(key));
@@ -308,6 +340,8 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
         sparse_add(&sums->inside, key_rank(key), part_ns);
         if (is_busy)
             sparse_add(&sums->busy, key_rank(key), part_ns);
+        else
+            sparse_add(&sums->in_kernel, key_rank(key), part_ns * sampled_part(causes, key_rank(key), key_atom(key)));
         if (is_place)
             sparse_add(&sums->by_code, code, part_ns);
     }
@@ -346,8 +380,9 @@ static struct sampled_time sampled_time_of(struct causes *causes, uint64_t key, 
         const struct step_key *at = steps_key(causes->steps, step);
         if (pooled.n_samples > 0 && step_state_is_code((enum step_state)at->state))
             sampled_time_add(causes, &pooled, key_rank(key), step, ns * shares.at[i].ns);
-        else if (!(key_atom(key) & ATOM_IS_POOL) && at->state == STEP_COMPUTING && at->what == WHAT_PLACE)
-            sampled_time_add(causes, own, key_rank(key), step, ns * shares.at[i].ns);
+        else if (!(key_atom(key) & ATOM_IS_POOL) && at->what == WHAT_PLACE)
+            sampled_time_add(causes, own, key_rank(key), step,
+                             ns * shares.at[i].ns * sampled_part(causes, key_rank(key), step));
     }
     sparse_pack(&pooled.by_cause);
     return pooled;
@@ -524,6 +559,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&sums->inside);
         sparse_release(&sums->entered);
         sparse_release(&sums->busy);
+        sparse_release(&sums->in_kernel);
         sparse_release(&sums->noise);
         sparse_release(&sums->by_code);
     }
@@ -534,6 +570,7 @@ static void causes_release(struct causes *causes)
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->busy_code);
     sparse_release(&causes->generated);
+    sparse_release(&causes->in_kernel);
     arena_release(&causes->arena);
     rollup_release(&causes->rollup);
     placing_release(&causes->placing);
@@ -545,6 +582,7 @@ void causes_find(const struct causes_input *input)
     placing_begin(&causes.placing, input->sites, input->survey);
     causes_roll_up(&causes);
     causes.crews = crews_of(input->analysis->trace, &causes.arena);
+    find_in_kernel(&causes);
     const struct sparse *times = &input->measures->times;
     for (size_t i = 0; i < times->n; i++)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
