@@ -38,6 +38,7 @@ struct sampler_thread {
     struct timer_ring *timer; /* instead of the rings */
     uint64_t began_ns;        /* when sampling began */
     uint64_t looked_ns;       /* when it was last looked at */
+    unsigned n_looks;         /* which found it asleep */
     uint64_t drained_ns;      /* when its rings were last emptied */
     uint64_t fills_ns;        /* so long its switches then take to fill their ring */
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */

@@ -36,6 +36,7 @@ enum {
     PATIENCE_NS = 20000000,
     PATIENCE_ASLEEP_NS = 13000000,
     SHORTEST_PATIENCE_NS = 4000000, /* more often it would cost a percent */
+    FIRST_LOOKS = 50,               /* at a thread: these come so often, since a short run has few */
     TIMER_COST_NS = 5000,           /* a signal, a copy of the stack */
     HELPER_COST_NS = 4000,          /* walking the copied stack, elsewhere */
     /* What an interrupt costs outside a virtual machine is not seen inside: whole programs tell. */
@@ -368,17 +369,23 @@ static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
         reopen_samples(thread);
 }
 
+static bool is_time_to_look(const struct sampler_thread *s, uint64_t now_ns)
+{
+    return now_ns >= s->looked_ns + (s->n_looks < FIRST_LOOKS ? SHORTEST_PATIENCE_NS / 2 : BLOCKED_AFTER_NS);
+}
+
 /* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
  * that many short sleeps are seen as well as a long one. */
 static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (s->state != OFF_ASLEEP || now_ns < s->looked_ns + BLOCKED_AFTER_NS || now_ns <= s->asleep_since_ns)
+    if (s->state != OFF_ASLEEP || !is_time_to_look(s, now_ns) || now_ns <= s->asleep_since_ns)
         return;
     if (!writer_blocked(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
         return;
     s->asleep_ns = 0;
     s->asleep_since_ns = s->looked_ns = now_ns;
+    s->n_looks++;
 }
 
 /* Without switches: where is it asleep? A look that finds the thread so stands for all the time since the last one, or
@@ -386,13 +393,14 @@ static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
 static void look_without_switches(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (now_ns < s->looked_ns + BLOCKED_AFTER_NS)
+    if (!is_time_to_look(s, now_ns))
         return;
     uint64_t left_ns = visits_last_leave_ns(thread, now_ns);
     uint64_t weight_ns = now_ns - (left_ns > s->looked_ns ? left_ns : s->looked_ns);
     bool is_asleep = !visits_is_unwanted(thread, now_ns) && writer_blocked(thread, now_ns, weight_ns);
     s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
+    s->n_looks += is_asleep;
     accounts_follow(thread, now_ns);
 }
 
@@ -457,17 +465,19 @@ uint64_t sampler_patience_ns(void)
     if (!sampler.on)
         return PATIENCE_NS;
     uint64_t room_ns = sampler.room_ns ? sampler.room_ns / 2 : UINT64_MAX;
-    bool somebody_sleeps = false;
+    uint64_t patience_ns = PATIENCE_NS;
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         const struct sampler_thread *s = t->sampler;
         if (!s)
             continue;
-        somebody_sleeps |= s->asleep_ns > 0 || (!sampler.has_switches && s->state == OFF_ASLEEP);
+        bool sleeps = s->asleep_ns > 0 || (!sampler.has_switches && s->state == OFF_ASLEEP);
+        uint64_t look_ns = s->n_looks < FIRST_LOOKS ? SHORTEST_PATIENCE_NS : PATIENCE_ASLEEP_NS;
+        patience_ns = sleeps && look_ns < patience_ns ? look_ns : patience_ns;
         uint64_t fills_ns = s->fills_ns / 2 > SHORTEST_PATIENCE_NS ? s->fills_ns / 2 : SHORTEST_PATIENCE_NS;
         if (fills_ns < room_ns)
             room_ns = fills_ns;
     }
-    uint64_t patience_ns = vary_ns(somebody_sleeps ? PATIENCE_ASLEEP_NS : PATIENCE_NS);
+    patience_ns = vary_ns(patience_ns);
     return room_ns < patience_ns ? room_ns : patience_ns;
 }
 
