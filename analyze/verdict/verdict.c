@@ -140,7 +140,6 @@ void verdicts_find(struct analysis *analysis)
 {
     struct arena scratch = {0};
     struct settled_kinds *settled = arena_array(&scratch, struct settled_kinds, analysis->n_causes + 1);
-    verdict_settle_efficiency(analysis);
     verdict_settle_machine(analysis);
     settle_transfers(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
@@ -149,5 +148,6 @@ void verdicts_find(struct analysis *analysis)
         settle_gain(analysis, &analysis->partitions[i].whole);
     settle_nodes(analysis, settled, &scratch);
     answer_find(analysis);
+    verdict_settle_efficiency(analysis);
     arena_release(&scratch);
 }
