@@ -11,8 +11,11 @@
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LINE_TEXT = 128 };
 
 struct arc_key {
     uint32_t from, to;
@@ -37,6 +40,8 @@ struct builder {
     VEC(struct profile_stack) stacks;
     struct map exported; /* by number of a bare name in `plain`: routine + 1 */
     struct map ran;      /* functions of the tables of counters */
+    struct map ran_blocks;
+    struct intern ran_lines; /* line_text */
     struct intern plain;
     VEC(struct routine_profile) routines;
     VEC(struct lineage) frame_lineage; /* by frame */
@@ -303,6 +308,27 @@ static void calls_of_block(const struct counts_function *function, uint32_t bloc
     }
 }
 
+/* Debug information names a file with its folder, and counts as the compiler was given it. */
+static const char *line_text(char text[static LINE_TEXT], const char *file, uint32_t line)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    snprintf(text, LINE_TEXT, "%u:%s", line, slash ? slash + 1 : file ? file : "");
+    return text;
+}
+
+static void line_put(struct intern *lines, const char *file, uint32_t line)
+{
+    char text[LINE_TEXT];
+    intern_text(lines, line_text(text, file, line));
+}
+
+static bool has_line(const struct intern *lines, const char *file, uint32_t line)
+{
+    char text[LINE_TEXT];
+    line_text(text, file, line);
+    return intern_find(lines, text, strlen(text)) != INTERN_NONE;
+}
+
 static void visit_block(void *context, uint32_t module, const struct counts_function *function,
                         const struct counts_row *row)
 {
@@ -331,8 +357,14 @@ static void visit_block(void *context, uint32_t module, const struct counts_func
         sparse_add(&counting->builder->executed,
                    key_of(counting->rank, host_at(counting->builder, module, function->address)),
                    (double)row->executions);
-    if (!counting->is_arcs)
-        map_put(&counting->builder->ran, key_of_function(function), NULL);
+    if (counting->is_arcs)
+        return;
+    const struct counts_block *block = &function->blocks[row->block];
+    bool is_new;
+    map_put(&counting->builder->ran, key_of_function(function), NULL);
+    map_put(&counting->builder->ran_blocks, (uint64_t)(uintptr_t)block, &is_new);
+    for (uint32_t i = 0; i < block->n_lines && is_new; i++)
+        line_put(&counting->builder->ran_lines, block->lines[i].file, block->lines[i].line);
 }
 
 /* Counted functions first, so that calls through a linkage table find them by name. */
@@ -497,23 +529,37 @@ static int uncalled_compare(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Of a routine that stands in the profile a copy ran, inlined. Counts that contradict each other say nothing. */
+/* Nobody asks which routines of packaged headers were not needed. */
+static bool is_of_system(const char *file)
+{
+    return file && !strncmp(file, "/usr/", 5);
+}
+
+/* As far as its lines tell, which inlined copies have as well. */
+static bool has_run(const struct builder *builder, const struct counts_function *function)
+{
+    bool has = map_get(&builder->ran, key_of_function(function)) ||
+               has_line(&builder->ran_lines, function->file, function->line);
+    for (uint32_t i = 0; i < function->n_blocks && !has; i++)
+        for (uint32_t k = 0; k < function->blocks[i].n_lines && !has; k++)
+            has = has_line(&builder->ran_lines, function->blocks[i].lines[k].file, function->blocks[i].lines[k].line);
+    return has;
+}
+
+/* What stands in the profile ran, be it before counting began. Counts that contradict each other say nothing. */
 static void add_uncalled(struct builder *builder, struct profile *profile)
 {
     struct executions *executions = builder->input->executions;
-    struct arena scratch = {0}, *arena = builder->input->arena;
-    struct intern seen = {0};
+    struct arena *arena = builder->input->arena;
     VEC(struct uncalled_routine) uncalled = {0};
     for (uint32_t i = 0; i < profile->n_routines; i++)
         if (profile->routines[i].file)
-            intern_text(&seen, arena_printf(&scratch, "%s:%u", profile->routines[i].file, profile->routines[i].line));
+            line_put(&builder->ran_lines, profile->routines[i].file, profile->routines[i].line);
     for (uint32_t m = 0; m < builder->input->trace->n_modules; m++) {
         struct counts *counts = executions->has_points[m] ? executions_module(executions, m) : NULL;
         for (uint32_t i = 0; counts && i < counts_n_functions(counts); i++) {
             const struct counts_function *function = counts_function(counts, i);
-            const char *head = arena_printf(&scratch, "%s:%u", function->file ? function->file : "", function->line);
-            if (!map_get(&builder->ran, key_of_function(function)) &&
-                intern_find(&seen, head, strlen(head)) == INTERN_NONE &&
+            if (!is_of_system(function->file) && !has_run(builder, function) &&
                 !executions_contradict(executions, m, function))
                 *vec_push(&uncalled) = (struct uncalled_routine){
                     arena_strdup(arena, function->source_name),
@@ -525,8 +571,6 @@ static void add_uncalled(struct builder *builder, struct profile *profile)
     profile->n_uncalled = (uint32_t)uncalled.n;
     profile->uncalled = arena_copy(arena, uncalled.at, uncalled.n * sizeof *uncalled.at);
     vec_release(&uncalled);
-    intern_release(&seen);
-    arena_release(&scratch);
 }
 
 static struct profile profile_layout(struct builder *builder)
@@ -560,6 +604,8 @@ static void builder_release(struct builder *builder)
     intern_release(&builder->plain);
     map_release(&builder->exported);
     map_release(&builder->ran);
+    map_release(&builder->ran_blocks);
+    intern_release(&builder->ran_lines);
     vec_release(&builder->routines);
     vec_release(&builder->frame_lineage);
     vec_release(&builder->arc_seen);
