@@ -331,7 +331,7 @@ struct answer {
     double share;           /* of all waiting */
     double lacking_share;   /* of all that they make by it: they had no CPU */
     bool is_lacking;        /* ... which is worth saying */
-    double program_share;   /* waiting for what the program does, of the time that the machine leaves to it */
+    double program_share;   /* waiting for what the program does, of all time */
     double transfer_share;  /* data that is moved while nobody is late, of all time */
     double machine_share;   /* waiting for ranks that had no CPU, of all time */
     bool is_machine;        /* waiting for ranks that had no CPU is worth saying */

@@ -137,7 +137,8 @@ static enum advice advice_of_sharing(const struct cause *cause)
     case BALANCE_UNEVEN:
         break;
     }
-    if (cause->is_alone)
+    bool is_alone = cause->is_alone || (cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few);
+    if (is_alone)
         return ADVICE_SHARE_OR_OVERLAP;
     if (cause->sharing == SHARED_UNEVENLY && cause->ranks[0].n_callers > 1)
         return ADVICE_SHARE_CALLERS;
@@ -217,7 +218,7 @@ enum advice advice_of_machine(const struct analysis *analysis)
     bool has_teams = false;
     for (uint32_t i = 0; i < machine->n_hosts; i++)
         has_teams |= machine->hosts[i].n_busy_threads > machine->hosts[i].n_ranks;
-    if (machine->share < 0.5)
+    if (machine->share < WORTH_SAYING)
         return ADVICE_NONE;
     if (machine->is_stopped)
         return ADVICE_RECORD_WITHOUT_STOP;

@@ -128,7 +128,7 @@ static void answer_choose(struct analysis *analysis)
         answer->kind = ANSWER_ALONE;
     if (answer->kind == ANSWER_ALONE || !(analysis->waiting_ns > 0))
         return;
-    answer->program_share = program_ns / own_time(analysis);
+    answer->program_share = program_ns / all_ns;
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
     answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;

@@ -23,7 +23,7 @@ function viewClasses(run) {
   };
   run.refillClasses = fill;
   fill();
-  return [el("p.hint", null, "A class is a set of calls before which both sides did the same. Right: the late side took longer. Left: the waiting side did this meanwhile. The times are those of one call, with all ranks that wait in it added up."), body, rest];
+  return [el("p.hint", null, "The calls of a class have the same reason to wait: on each side the same steps came before. Right: the late side took longer. Left: the waiting side did this meanwhile. The times are those of one call, with all ranks that wait in it added up."), body, rest];
 }
 
 const siteText = (site) => `site ${site.site} ${site.call} ${site.file || ""}:${site.line} ${site.path || ""} ${site.wait}`.toLowerCase();
