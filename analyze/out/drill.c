@@ -55,10 +55,11 @@ static void put_alike(struct page_table *table, struct arena *arena, const struc
     const struct cause_rank *at = alike->at, *last = &at[alike->n - 1];
     uint32_t *ranks = arena_array(arena, uint32_t, alike->n);
     uint64_t least = UINT64_MAX, most = 0;
-    double blame_ns = 0, computing_ns = 0, executions = 0, variance_ns2 = 0;
+    double blame_ns = 0, time_ns = 0, computing_ns = 0, executions = 0, variance_ns2 = 0;
     for (uint32_t i = 0; i < alike->n; i++) {
         ranks[i] = at[i].rank;
         blame_ns += at[i].blame_ns;
+        time_ns += at[i].time_ns;
         least = at[i].executions < least ? at[i].executions : least;
         most = at[i].executions > most ? at[i].executions : most;
         computing_ns += at[i].computing_ns;
@@ -72,9 +73,11 @@ static void put_alike(struct page_table *table, struct arena *arena, const struc
     page_cell(table, "%s", blame_ns > 0 ? amount_duration(blame_ns).text : "-");
     page_cell(table, "%s", range(arena, amount_duration(last->time_ns), amount_duration(at->time_ns)));
     page_cell(table, "%s", unknown ? unknown : range(arena, amount_count(least), amount_count(most)));
-    bool has_error = executions > 0 && variance_ns2 > 0;
-    page_cell(table, "%s%s%s", executions > 0 && computing_ns > 0 ? amount_cost(computing_ns / executions).text : "",
-              has_error ? " +-" : "", has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
+    /* Of time that is mostly no computing, what computing costs each time tells nothing. */
+    bool has_cost = executions > 0 && computing_ns > 0 && 2 * computing_ns >= time_ns;
+    bool has_error = has_cost && variance_ns2 > 0;
+    page_cell(table, "%s%s%s", has_cost ? amount_cost(computing_ns / executions).text : "", has_error ? " +-" : "",
+              has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
 }
 
 static int by_falling_time(const void *a, const void *b)
@@ -281,15 +284,17 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_tab(&drill.page, DRILL_INDENT);
     page_put(&drill.page, "%s waiting", amount_duration(cause->waiting_ns).text);
     page_piece(&drill.page, DRILL_INDENT, "%s of all waiting", amount_share(cause->share).text);
-    page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
-               amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
+    double passed_on_ns = cause->waiting_ns - cause->direct_ns;
+    if (passed_on_ns >= NEGLIGIBLE_SHARE * cause->waiting_ns)
+        page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
+                   amount_duration(cause->direct_ns).text, amount_duration(passed_on_ns).text);
     if (cause->remedy != REMEDY_NONE)
         page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
                    cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
                    explain_gain(&drill.arena, cause));
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "if it took no time: nothing");
-    else
+    else if (cause->remedy != REMEDY_NONE)
         page_piece(&drill.page, DRILL_INDENT, "if it took no time: at most %s%s",
                    amount_change(-cause->if_gone_ns).text, gone_off(&drill, cause));
     if (cause->last_rank != TRACE_NONE && cause->remedy == REMEDY_SHARE)

@@ -79,9 +79,23 @@ static const char *factors(struct arena *arena, const struct factor *of, const s
     return text;
 }
 
-static const char *give_or_take(struct arena *arena, double doubt)
+/* "3.0 x (2.2 to 4.1)", where that is worth saying: between these the true one lies. Of several ratios that of their
+ * mean. */
+static const char *with_range(struct arena *arena, const struct factor *of, const struct crowd *late,
+                              enum measure measure)
 {
-    return doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
+    const char *text = factors(arena, of, late, measure);
+    if (of->doubt <= USUAL_DOUBT)
+        return text;
+    const char *mean = is_one_factor(arena, of->least, of->most) ? "" : "mean ";
+    return arena_printf(arena, "%s (%s%s to %s)", text, mean, digits_of(arena, of->at_least),
+                        digits_of(arena, of->at_most));
+}
+
+/* Where little is known but that it is more. */
+static const char *with_least(struct arena *arena, const struct factor *of)
+{
+    return arena_printf(arena, "%s (at least %s)", factor(arena, of->mean), digits_of(arena, of->at_least));
 }
 
 static const char *explain_time(struct arena *arena, const struct reason *reason, const struct crowd *late,
@@ -103,12 +117,13 @@ static const char *explain_time(struct arena *arena, const struct reason *reason
     case REASON_NO_LONGER:
         return arena_printf(arena, "%s %s no more time %s than %s, but later", who, spend, in, whom);
     case REASON_LONGER_AT_LEAST:
-        return arena_printf(arena, "%s %s at least %s as long %s as %s", who, spend,
-                            factor(arena, reason->times.at_least), in, whom);
+        return arena_printf(arena, "%s %s %s as long %s as %s", who, spend, with_least(arena, &reason->times), in,
+                            whom);
     default:
         return arena_printf(arena, "%s %s %s as long %s as %s%s", who, spend,
-                            factors(arena, &reason->times, late, MEASURE_TIME), in, whom,
-                            reason->is_few ? few : give_or_take(arena, reason->times.doubt));
+                            reason->is_few ? factors(arena, &reason->times, late, MEASURE_TIME)
+                                           : with_range(arena, &reason->times, late, MEASURE_TIME),
+                            in, whom, few);
     }
 }
 
@@ -120,10 +135,9 @@ static const char *explain_cost(struct arena *arena, const struct reason *reason
     case COST_TOLD_UNKNOWN:
         return arena_printf(arena, "%s at a cost that is not known well enough to compare", each);
     case COST_TOLD_AT_LEAST:
-        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, reason->cost.at_least));
+        return arena_printf(arena, "%s at %s the cost", each, with_least(arena, &reason->cost));
     case COST_TOLD_FACTOR:
-        return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &reason->cost, late, MEASURE_COST),
-                            give_or_take(arena, reason->cost.doubt));
+        return arena_printf(arena, "%s at %s the cost", each, with_range(arena, &reason->cost, late, MEASURE_COST));
     default:
         return NULL;
     }
@@ -339,10 +353,10 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     case PARTING_TRIPS:
         return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
-        return arena_printf(arena, "%s goes %s %s, on %s %s", where ? where : routine,
+        return arena_printf(arena, "the branch at %s %s %s, on %s %s", where ? where : routine,
                             parting->line_to && parting->line_to != parting->line_first
-                                ? arena_printf(arena, "on at line %u:", parting->line_to)
-                                : "one of its ways:",
+                                ? arena_printf(arena, "to line %u is taken", parting->line_to)
+                                : "goes one of its ways",
                             how_often_each(arena, parting), others, how_often(arena, parting->others));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", routine, times);
@@ -532,8 +546,8 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_NOTHING] =
         "you need not do anything here: no rank has more of it, and single steps vary with clock speed, caches "
         "and other processes",
-    [ADVICE_SHARE_LOOP] = "divide the work of this loop differently among the ranks; --cause shows its parts and ranks",
-    [ADVICE_SHARE_WORK] = "divide this work differently among the ranks; --cause shows its parts and ranks",
+    [ADVICE_SHARE_LOOP] = "divide the work of this loop differently among the ranks",
+    [ADVICE_SHARE_WORK] = "divide this work differently among the ranks",
     [ADVICE_CPU_FOR_EACH] =
         "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again",
     [ADVICE_MEMORY_ACCESS] =

@@ -178,12 +178,19 @@ static void report_like(struct report *report, uint32_t number)
 }
 
 /* By falling waiting; a call with less than a hundredth of it is only counted. */
-static uint32_t report_n_calls(const struct report *report, const struct cause *cause)
+/* Calls at which others wait for it, but for next to nothing. */
+static uint32_t report_n_sites(const struct cause *cause)
 {
-    uint32_t n_most = report->all ? SITES_SHOWN : 1, n = cause->n_sites < n_most ? cause->n_sites : n_most;
+    uint32_t n = cause->n_sites;
     while (n > 1 && cause->sites[n - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)
         n--;
     return n;
+}
+
+static uint32_t report_n_calls(const struct report *report, const struct cause *cause)
+{
+    uint32_t n_most = report->all ? SITES_SHOWN : 1, n = report_n_sites(cause);
+    return n < n_most ? n : n_most;
 }
 
 /* What a partition says need not be said again of each cause in it. */
@@ -244,7 +251,7 @@ static void report_cause_details(struct report *report, uint32_t number)
         page_words(&report->page, HANG_SITE, report_call(report, report->n_told++));
         page_piece(&report->page, HANG_SITE, "%s%s", report_figures(report, cause, &cause->sites[i]),
                    i == 0 && when ? arena_printf(&report->arena, "; %s", when) : "");
-        uint32_t n_left = cause->n_sites - n_calls;
+        uint32_t n_left = report_n_sites(cause) - n_calls;
         if (n_left && i + 1 == n_calls)
             page_piece(page, HANG_SITE, "and at %u more (--cause %u)", n_left, number + 1);
         page_end(&report->page);

@@ -4,7 +4,7 @@
 #include "analyze/result/result.h"
 #include "wrap/base/containers.h"
 
-/* "every 10th time, only until 4.10 s", "once, for 1.00 s, 2.00 s after the start"; NULL: all through the run,
+/* "every 10th time, only in the first 4.10 s", "once, for 1.00 s, 2.00 s after the start"; NULL: all through the run,
  * or nothing is known. */
 const char *when_sentence(struct arena *arena, const struct cause *cause);
 /* Likewise, where it acts all through the run too: NULL where nothing is known. */

@@ -32,7 +32,7 @@ struct factor {
     bool is_known;            /* of both sides; otherwise all factors are 1 */
     double unit;              /* so much of it is 1 x */
     double least, mean, most; /* of single late ranks, and of all on average; NAN: a rank has nothing of it */
-    double at_least;          /* the mean is, within its error */
+    double at_least, at_most; /* the mean is between them, within its error */
     double doubt;             /* logarithm of the factor by which the mean may be off */
     bool is_vague;            /* by so much that it is not told */
 };

@@ -68,6 +68,7 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
     reason.is_average = !is_alike(others, MEASURE_TIME);
     reason.times = factor_of(late, others, MEASURE_TIME, 1);
     reason.times.at_least = times.low;
+    reason.times.at_most = times.high;
     reason.times.doubt = ratio_doubt(times);
     reason.times.is_vague = reason.times.doubt > VAGUE_DOUBT;
     reason.kind = reason.times.is_vague && times.low > 1 ? REASON_LONGER_AT_LEAST : REASON_LONGER;
@@ -108,6 +109,7 @@ static void set_each(struct reason *reason, const struct crowd *late, const stru
     reason->cost.doubt = ratio_doubt(costs);
     reason->cost.is_vague = reason->cost.doubt > VAGUE_DOUBT;
     reason->cost.at_least = costs.low / by_code;
+    reason->cost.at_most = costs.high / by_code;
     reason->cost_told = cost_told_of(&reason->cost, late, others);
 }
 

@@ -225,11 +225,11 @@ static void times_are_told_as_well_as_samples_know_them(void **state)
         {40, 0, 12, 0, "rank 0 spends 40.0 ms in it, ranks 1-3 next to nothing"},
         {40, 0, 12, 40, "rank 0 spends 40.0 ms in it, ranks 1-3 next to nothing, as far as few samples tell"},
         {8, 4, 5, 4, "rank 0 spends 2.0 x as long in it as ranks 1-3, as far as few samples tell"},
-        {520, 18, 12, 10, "rank 0 spends at least 15 x as long in it as ranks 1-3"},
-        {60, 20, 0, 10, "rank 0 spends at least 1.7 x as long in it as ranks 1-3"},
-        {60, 20, 0, 5, "rank 0 spends 3.0 x as long in it as ranks 1-3, give or take 29 %"},
+        {520, 18, 12, 10, "rank 0 spends 29 x (at least 15) as long in it as ranks 1-3"},
+        {60, 20, 0, 10, "rank 0 spends 3.0 x (at least 1.7) as long in it as ranks 1-3"},
+        {60, 20, 0, 5, "rank 0 spends 3.0 x (2.2 to 4.0) as long in it as ranks 1-3"},
         {60, 20, 2, 2, "rank 0 spends 3.0 x as long in it as ranks 1-3"},
-        {400, 360, 25, 30, "rank 0 spends 1.1 x as long in it as ranks 1-3, give or take 17 %"},
+        {400, 360, 25, 30, "rank 0 spends 1.1 x (0.9 to 1.3) as long in it as ranks 1-3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cause_rank ranks[4];
@@ -253,8 +253,8 @@ static void time_in_which_teams_spin_is_in_doubt(void **state)
     } cases[] = {
         {{1, 1}, "rank 0 spends 2.0 x as long in it as rank 1"},
         {{1.4, 1.8}, "rank 0 spends 2.0 x as long in it as rank 1"},
-        {{0.9, 0.8}, "rank 0 spends 2.0 x as long in it as rank 1, give or take 23 %"},
-        {{0.7, 0.6}, "rank 0 spends at least 1.2 x as long in it as rank 1"},
+        {{0.9, 0.8}, "rank 0 spends 2.0 x (1.6 to 2.5) as long in it as rank 1"},
+        {{0.7, 0.6}, "rank 0 spends 2.0 x (at least 1.2) as long in it as rank 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cause_rank ranks[2];
@@ -584,14 +584,14 @@ static void ratios_inside_their_error_are_no_facts(void **state)
     } cases[] = {
         {4.6, 8.2 / 4.6, 1.3, 15 / 1.3, "at a cost that is not known well enough to compare"},
         {3, 0.01, 1, 0.01, "at 3.0 x the cost"},
-        {3, 0.05, 1, 0.1, "at 3.0 x the cost, give or take 23 %"},
-        {30, 0.4, 1, 0.3, "at 5.7 x the cost or more"},
+        {3, 0.05, 1, 0.1, "at 3.0 x (2.4 to 3.8) the cost"},
+        {30, 0.4, 1, 0.3, "at 30 x (at least 5.7) the cost"},
         {1.1, 0.01, 1, 0.01, "at 1.1 x the cost"},
         {1.1, 0.04, 1, 0.05, NULL},
         {1.04, 0.001, 1, 0.001, NULL},
         {0.8, 0.2, 1, 0.02, NULL},
         {1.1, 0, 1, 0, NULL},
-        {3, 0, 1, 0, "at 3.0 x the cost, give or take 15 %"},
+        {3, 0, 1, 0, "at 3.0 x (2.6 to 3.5) the cost"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[200];
@@ -638,9 +638,9 @@ static void partings_are_told(void **state)
           .line_to = 9,
           .late = .9,
           .others = .1},
-         "a.c:8 goes on at line 9: 90 % of the time, on rank 0 10 %"},
+         "the branch at a.c:8 to line 9 is taken 90 % of the time, on rank 0 10 %"},
         {{.kind = PARTING_BRANCH, .file = "a.c", .line_first = 8, .line_last = 8, .line_to = 8, .late = 1, .others = 0},
-         "a.c:8 goes one of its ways: always, on rank 0 never"},
+         "the branch at a.c:8 goes one of its ways always, on rank 0 never"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 41, .others = 11},
          "walk() calls itself 3.7 x as often for each call from outside"},
         {{.kind = PARTING_RECURSION,
@@ -806,7 +806,7 @@ static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
           .late_least = .6,
           .late_most = .9,
           .others = .1},
-         "a.c:8 goes on at line 9: 60 % to 90 % of the time, on rank 0 10 %"},
+         "the branch at a.c:8 to line 9 is taken 60 % to 90 % of the time, on rank 0 10 %"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 30, .late_least = 22, .late_most = 44, .others = 11},
          "walk() calls itself 2.0 to 4.0 x as often for each call from outside"},
     };

@@ -925,7 +925,7 @@ static void drilling_shows_classes_and_steps(void **state)
     f->causes[0].if_gone_off_ns = 2.7e9;
     report_cause(out, &f->analysis, 0, &usual);
     fclose(out);
-    expect_in(text, "if divided evenly: nothing to -2.9 s (estimate)   if it took no time: at most -3.40 s\n");
+    expect_in(text, "if divided evenly: nothing to -2.9 s (estimate)\n  if it took no time: at most -3.40 s\n");
     expect_in(text, "if it took no time: at most -3.40 s, 2.70 s of that without a CPU");
     expect_in(text, "if it took no time: nothing");
     expect_in(text, "rank 1 then becomes the slowest\n");

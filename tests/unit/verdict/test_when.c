@@ -167,8 +167,8 @@ static void sentences_say_when(void **state)
     (void)state;
     struct arena arena = {0};
     assert_string_equal(sentence(&arena, always), "all through the run");
-    assert_string_equal(sentence(&arena, until_12), "only until 12.0 s");
-    assert_string_equal(sentence(&arena, after_8), "only after 8.00 s");
+    assert_string_equal(sentence(&arena, until_12), "only in the first 12.0 s");
+    assert_string_equal(sentence(&arena, after_8), "only from 8.00 s on");
     assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
     assert_string_equal(sentence(&arena, stall), "close together, about 5.50 s after the start");
     assert_string_equal(sentence(&arena, but_for_both_ends), "all through the run");
@@ -183,15 +183,15 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, now_and_then), "all through the run");
     assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
     assert_string_equal(sentence(&arena, seldom), "all through the run");
-    assert_string_equal(sentence(&arena, after_12_beside_noise), "mostly after 12.0 s");
-    assert_string_equal(sentence(&arena, after_12_and_once_before), "mostly after 12.0 s");
-    assert_string_equal(sentence(&arena, until_20_beside_noise), "mostly until 20.0 s");
+    assert_string_equal(sentence(&arena, after_12_beside_noise), "mostly from 12.0 s on");
+    assert_string_equal(sentence(&arena, after_12_and_once_before), "mostly from 12.0 s on");
+    assert_string_equal(sentence(&arena, until_20_beside_noise), "mostly in the first 20.0 s");
     assert_string_equal(sentence(&arena, in_the_middle_beside_noise), "mostly from 10.0 s to 20.0 s");
     assert_string_equal(sentence(&arena, most_in_the_second_half), "");
     assert_string_equal(sentence_of(&arena, seldom, 10), "every 10th time");
-    assert_string_equal(sentence_of(&arena, seldom_until_16, 10), "every 10th time, only until 16.0 s");
+    assert_string_equal(sentence_of(&arena, seldom_until_16, 10), "every 10th time, only in the first 16.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
-    assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only after 8.00 s");
+    assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only from 8.00 s on");
     assert_string_equal(sentence_of(&arena, always, 12), "every 12th time");
     assert_string_equal(sentence_of(&arena, always, 22), "every 22nd time");
     arena_release(&arena);
@@ -213,7 +213,7 @@ static void silence_below_the_machine_is_no_news(void **state)
     assert_null(in_words(&arena, &analysis, &cause));
     for (int i = 0; i < 12; i++)
         analysis.machine.when_ns[i] = 3e6;
-    assert_string_equal(in_words(&arena, &analysis, &cause), "only until 12.0 s");
+    assert_string_equal(in_words(&arena, &analysis, &cause), "only in the first 12.0 s");
     arena_release(&arena);
 }
 
@@ -269,10 +269,10 @@ static void what_acts_begins_where_both_last_met(void **state)
     }
     assert_null(in_words(&arena, &analysis, &late));
     late.lead_ns = 2e9;
-    assert_string_equal(in_words(&arena, &analysis, &late), "only after 6.00 s");
+    assert_string_equal(in_words(&arena, &analysis, &late), "only from 6.00 s on");
     assert_null(in_words(&arena, &analysis, &once));
     once.lead_ns = 12e9;
-    assert_string_equal(in_words(&arena, &analysis, &once), "only after 8.00 s");
+    assert_string_equal(in_words(&arena, &analysis, &once), "only from 8.00 s on");
     arena_release(&arena);
 }
 
