@@ -105,7 +105,7 @@ static void summaries_write(const struct measure_input *input, struct analysis *
                                                       .transfer_ns = time->transfer_ns > 0 ? time->transfer_ns : 0,
                                                       .mpi_ns = time->mpi_ns,
                                                       .descheduled_ns = time->descheduled_ns,
-                                                      .blocked_ns = time->blocked_ns,
+                                                      .blocked_ns = time->blocked_ns - idle_beside_ns(time),
                                                       .unrecorded_ns = time->unrecorded_ns,
                                                       .ended_ns = time->ended_ns};
     }

@@ -402,6 +402,10 @@ class Judge:
         for what, rest_ns in ("causes", report["machine"]["waiting_ns"]), ("sites", 0):
             total = sum(x["waiting_ns"] for x in report[what]) + rest_ns
             self.verdict.that("sums", total == report["waiting_ns"], what, "add up to", total, "of", report["waiting_ns"])
+        for state in "compute_ns", "waiting_ns", "transfer_ns", "mpi_ns", "descheduled_ns", "blocked_ns":
+            of_ranks = sum(rank[state] for rank in report["by_rank"])
+            self.verdict.that("sums", abs(of_ranks - report["efficiency"][state]) <= 2 * report["ranks"], state, "of ranks add up to", of_ranks, "of",
+                              report["efficiency"][state])
         self.verdict.that("sums", report["lost"] == 0 and report["unexplained_ns"] == 0, report["lost"], "lost", report["unexplained_ns"], "unexplained")
         for cause in report["causes"]:
             felt, kinds = sum(site["waiting_ns"] for site in cause["sites"]), sum(cause["kinds"].values())
