@@ -12,6 +12,11 @@ static double sum_of(const double *ns, int from, int to)
     return sum;
 }
 
+/* Parts of the run, without the last one. */
+struct span {
+    int from, to;
+};
+
 /* Of a normal distribution: its standard deviation over the median of the distances from its mean. */
 static const double MEDIAN_TO_DEVIATION = 1.4826;
 
@@ -65,16 +70,17 @@ static void draw_outliers_in(struct part *parts, int n)
     }
 }
 
-/* Those of its parts in which it has instances; returns how many. */
-static int parts_of(const struct cause *cause, int from, int to, struct part parts[WHEN_PARTS])
+/* Those of its parts in which it has instances; returns how many. `more_ns`: other waiting in each part of the run;
+ * NULL. */
+static int parts_of(const struct cause *cause, struct span span, const double *more_ns, struct part parts[WHEN_PARTS])
 {
     double n_calls = 0;
     int n = 0;
-    for (int i = from; i < to; i++) {
-        double here = cause->when_n[i];
+    for (int i = span.from; i < span.to; i++) {
+        double here = cause->when_n[i], ns = cause->when_ns[i] + (more_ns ? more_ns[i] : 0);
         if (!(here > 0))
             continue;
-        parts[n++] = (struct part){n_calls + here / 2, cause->when_ns[i] / here, here};
+        parts[n++] = (struct part){n_calls + here / 2, ns / here, here};
         n_calls += here;
     }
     return n;
@@ -90,16 +96,18 @@ static double rank_trend(const struct part *parts, int n)
     return n > 1 ? rises / sqrt(n * (n - 1) * (2 * n + 5) / 18.) : 0;
 }
 
+struct line {
+    double first_ns, last_ns; /* alike where there is no trend */
+};
+
 /* The ends of a straight line through the parts, over the calls made rather than over time, as what grows makes its
- * steps longer. Left out where they do not differ by much, or by chance; or where two levels, one after the other, are
+ * steps longer. None where they do not differ by much, or by chance; or where two levels, one after the other, are
  * nearer to the parts. */
-static void find_trend(const struct cause *cause, int from, int to, struct acting *acting)
+static struct line line_through(struct part *parts, int n)
 {
-    struct part parts[WHEN_PARTS];
-    int n = parts_of(cause, from, to, parts);
     double ranks = rank_trend(parts, n), n_calls = 0, centre = 0, mean_ns = 0;
     if (fabs(ranks) < FAR_DEVIATIONS)
-        return;
+        return (struct line){0};
     draw_outliers_in(parts, n);
     for (int i = 0; i < n; i++) {
         n_calls += parts[i].n_calls;
@@ -118,14 +126,27 @@ static void find_trend(const struct cause *cause, int from, int to, struct actin
         if (i + 1 < n)
             of_levels = fmax(of_levels, so_far_ns * so_far_ns * (1 / before + 1 / (n_calls - before)));
     }
-    double slope = above / square, times = cause->every > 1 ? cause->every : 1; /* others are not told */
-    double first_ns = fmax(0, mean_ns - slope * centre), last_ns = fmax(0, mean_ns + slope * (n_calls - centre));
-    if (slope * ranks <= 0 || above * slope < of_levels ||
-        fmax(first_ns, last_ns) <= TREND_GROWN * fmin(first_ns, last_ns))
+    double slope = above / square;
+    struct line line = {fmax(0, mean_ns - slope * centre), fmax(0, mean_ns + slope * (n_calls - centre))};
+    bool is_trend = slope * ranks > 0 && above * slope >= of_levels &&
+                    fmax(line.first_ns, line.last_ns) > TREND_GROWN * fmin(line.first_ns, line.last_ns);
+    return is_trend ? line : (struct line){0};
+}
+
+/* Where ranks lack a CPU more and more often, less and less of their waits is the program's. So a trend has to show in
+ * both together as well. */
+static void find_trend(const struct analysis *analysis, const struct cause *cause, struct span span,
+                       struct acting *acting)
+{
+    struct part parts[WHEN_PARTS];
+    struct line own = line_through(parts, parts_of(cause, span, NULL, parts));
+    struct line both = line_through(parts, parts_of(cause, span, analysis->machine.when_ns, parts));
+    double times = cause->every > 1 ? cause->every : 1; /* others are not told */
+    acting->is_trend = (own.last_ns - own.first_ns) * (both.last_ns - both.first_ns) > 0;
+    if (!acting->is_trend)
         return;
-    acting->is_trend = true;
-    acting->first_ns = times * first_ns;
-    acting->last_ns = times * last_ns;
+    acting->first_ns = times * own.first_ns;
+    acting->last_ns = times * own.last_ns;
 }
 
 /* Whether a cause may act outside of its span as well, where nobody can tell: the machine held up ranks there by as
@@ -152,10 +173,6 @@ static int longest_pause(const double *ns, int from, int to, double nothing_ns)
 
 /* So many parts at either end are no news. */
 #define SPAN_MARGIN ((1 - MOST_SHARE) * WHEN_PARTS)
-
-struct span {
-    int from, to;
-};
 
 /* Without the ends at which it does next to nothing. */
 static struct span span_of_all(const double *ns, double nothing_ns)
@@ -222,7 +239,7 @@ struct acting when_acts(const struct analysis *analysis, const struct cause *cau
             return (struct acting){.kind = ACTS_AT_ONCE, .from_ns = (i + 0.5) * part_ns};
     double nothing_ns = TREND_LEFT_OUT / 2 * all_ns;
     struct span all = span_of_all(ns, nothing_ns);
-    find_trend(cause, all.from, all.to, &acting);
+    find_trend(analysis, cause, all, &acting);
     struct span most = span_of_most(ns, all_ns, all);
     /* A little before or after may be what the machine did once. */
     bool is_all = most.from - all.from <= SPAN_MARGIN && all.to - most.to <= SPAN_MARGIN;

@@ -242,6 +242,23 @@ static void few_instances_make_no_trend(void **state)
     arena_release(&arena);
 }
 
+/* The waits stay as long: more and more of each is for the machine. */
+static void what_the_machine_takes_over_is_no_trend(void **state)
+{
+    (void)state;
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    struct cause cause = {0};
+    for (int i = 0; i < WHEN_PARTS; i++) {
+        cause.when_ns[i] = 1e7 * (WHEN_PARTS - i);
+        cause.when_n[i] = 10;
+        analysis.machine.when_ns[i] = 1e7;
+    }
+    assert_true(when_acts(&analysis, &cause).is_trend);
+    for (int i = 0; i < WHEN_PARTS; i++)
+        analysis.machine.when_ns[i] = 1e7 * i;
+    assert_false(when_acts(&analysis, &cause).is_trend);
+}
+
 static void a_stall_is_told_as_one(void **state)
 {
     (void)state;
@@ -292,11 +309,9 @@ static void blocks_stand_for_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sentences_say_when),
-        cmocka_unit_test(silence_below_the_machine_is_no_news),
-        cmocka_unit_test(few_instances_make_no_trend),
-        cmocka_unit_test(a_stall_is_told_as_one),
-        cmocka_unit_test(what_acts_begins_where_both_last_met),
+        cmocka_unit_test(sentences_say_when),          cmocka_unit_test(silence_below_the_machine_is_no_news),
+        cmocka_unit_test(few_instances_make_no_trend), cmocka_unit_test(what_the_machine_takes_over_is_no_trend),
+        cmocka_unit_test(a_stall_is_told_as_one),      cmocka_unit_test(what_acts_begins_where_both_last_met),
         cmocka_unit_test(blocks_stand_for_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
