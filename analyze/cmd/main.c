@@ -9,10 +9,12 @@
 #include "wrap/launcher.h"
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* A success whose output found no room is none. */
@@ -192,6 +194,42 @@ static bool is_one_to_work(void)
     return role == NODES_FIRST || role == NODES_ALONE;
 }
 
+struct started {
+    const struct command *command;
+    int argc, status;
+    char **argv;
+};
+
+static void *run_started(void *context)
+{
+    struct started *started = context;
+    started->status = started->command->is_done_once && !is_one_to_work()
+                          ? 0
+                          : output_status(started->command->run(started->argc, started->argv));
+    return NULL;
+}
+
+/* Where the limit of stacks is below the usual one, a thread with the usual stack runs the command. So have threads
+ * that it begins. The limit itself may be a hard one, and stays for programs that the tool starts. */
+static int run_with_stack(struct started *started)
+{
+    enum { USUAL_BYTES = 8 << 20 };
+    struct rlimit limit;
+    pthread_attr_t usual;
+    pthread_t thread;
+    bool is_small = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < USUAL_BYTES, is_begun = false;
+    if (is_small && pthread_attr_init(&usual) == 0) {
+        is_begun = pthread_attr_setstacksize(&usual, USUAL_BYTES) == 0 && pthread_setattr_default_np(&usual) == 0 &&
+                   pthread_create(&thread, NULL, run_started, started) == 0;
+        pthread_attr_destroy(&usual);
+    }
+    if (is_begun)
+        pthread_join(thread, NULL);
+    else
+        run_started(started);
+    return started->status;
+}
+
 int main(int argc, char **argv)
 {
     if (launcher_n_processes() > 1)
@@ -208,7 +246,5 @@ int main(int argc, char **argv)
     const struct command *command = command_find(name);
     if (!command)
         die_of_command(argv[1]);
-    if (command->is_done_once && !is_one_to_work())
-        return 0;
-    return output_status(command->run(argc - 1, argv + 1));
+    return run_with_stack(&(struct started){.command = command, .argc = argc - 1, .argv = argv + 1});
 }

@@ -7,6 +7,7 @@
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,6 +78,29 @@ def outputs(home):
     check(refuses(done, "File name too long"), "256 letters:", done)
 
 
+def small_stacks(home):
+    """Where stacks may be 128 KiB, and no more, every command does as ever."""
+    archive, made = home / "run.whywait", home / "made"
+    code = next((archive / "code").iterdir())
+
+    def small():
+        resource.setrlimit(resource.RLIMIT_STACK, (128 << 10, 128 << 10))
+    formats = ("chrome", "folded", "callgrind", "csv", "dot", "otf2", "lcov")
+    for words in (["report", archive], ["report", "--routines", archive], ["report", "--format", "json", archive], ["html", "-o", "-", archive],
+                  ["annotate", archive], ["diff", archive, "vs", archive], ["trend", archive], ["list"], ["loops", code], ["check"], ["cc"],
+                  ["version"], ["help"], ["completion", "bash"], ["cc", "--from", archive], *(["export", "--format", name, "-o", made, archive] for name in formats)):
+        seen = []
+        for options in ({}, {"preexec_fn": small}):
+            done = run(*words, cwd=home, **options)
+            seen.append((done.returncode, done.stdout, done.stderr, made.exists()))
+            shutil.rmtree(made) if made.is_dir() else made.unlink(missing_ok=True)
+        check(seen[0] == seen[1], "a small stack:", words, seen)
+    spool = home / "small.whywait"
+    unpack(FUZZ / "corpus/tool/spool", spool)
+    done = run("salvage", spool, cwd=home, preexec_fn=small)
+    check(done.returncode == 0 and (spool / "traces.otf2").is_file(), "a small stack:", done)
+
+
 def read_only(home):
     """A file system that cannot be written: a run that has its archive needs nothing."""
     place = home / "read only"
@@ -92,5 +116,6 @@ def read_only(home):
 with tempfile.TemporaryDirectory() as folder:
     blocked_anchors(pathlib.Path(folder))
     outputs(pathlib.Path(folder))
+    small_stacks(pathlib.Path(folder))
     read_only(pathlib.Path(folder))
 sys.exit(n_failed > 0)
