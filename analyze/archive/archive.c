@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/archive.h"
 #include "analyze/files/paths.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -229,7 +230,7 @@ static bool ends_with_marks(int folder, const char *name)
 {
     static const uint8_t marks[] = {2, 1}; /* of the chunk, and of the file */
     uint8_t last[sizeof marks] = {0};
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = plain_open_at(folder, name, 0);
     off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     bool is_read = size >= (off_t)sizeof last && pread(fd, last, sizeof last, size - (off_t)sizeof last) > 0;
     if (fd >= 0)

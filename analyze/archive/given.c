@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/given.h"
 #include "analyze/files/durable.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -293,8 +294,8 @@ void given_begin(struct given_writer *writer, const char *path, const void *head
     char *kept = given_path(path);
     *writer = (struct given_writer){
         .path = path, .taken = WW_HEADER_BYTES, .punched = WW_HEADER_BYTES, .left_bytes = (int64_t)save_bytes};
-    writer->fd = open(kept, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    writer->spool_fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    writer->fd = plain_open(kept, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+    writer->spool_fd = plain_open(path, O_WRONLY | O_NOFOLLOW);
     free(kept);
     if (writer->fd < 0 || writer->spool_fd < 0) {
         give_up(writer);
@@ -349,7 +350,7 @@ void given_end(struct given_writer *writer)
 int given_open(const char *path)
 {
     char *kept = given_path(path);
-    int fd = open(kept, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = plain_open(kept, O_NOFOLLOW);
     free(kept);
     return fd;
 }

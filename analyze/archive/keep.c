@@ -2,6 +2,7 @@
 #include "analyze/archive/keep.h"
 #include "analyze/archive/archive.h"
 #include "analyze/files/paths.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/err.h"
 #include <errno.h>

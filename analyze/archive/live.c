@@ -3,13 +3,13 @@
 #include "analyze/archive/run.h"
 #include "analyze/files/in_use.h"
 #include "analyze/files/paths.h"
+#include "analyze/files/plain.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum live_state live_look(const char *run)
@@ -39,9 +39,8 @@ static int copy_spool(const char *from, const char *to)
     int status = spool_list_read(&list, from);
     for (size_t i = 0; i < list.files.n && status == 0; i++) {
         char *source = spool_file_path(from, &list.files.at[i]), *target = spool_file_path(to, &list.files.at[i]);
-        int in = open(source, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), out = -1;
-        struct stat file;
-        if (in >= 0 && fstat(in, &file) == 0 && S_ISREG(file.st_mode)) {
+        int in = plain_open(source, 0), out = -1;
+        if (in >= 0) {
             out = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
             if (out < 0 || file_copy(in, out))
                 status = error("cannot copy %s to %s: %s", source, target, strerror(errno));

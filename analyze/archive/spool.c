@@ -6,6 +6,7 @@
 #include "analyze/archive/spool.h"
 #include "analyze/archive/given.h"
 #include "analyze/files/paths.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
 #include <errno.h>

@@ -5,6 +5,7 @@
  */
 #include "analyze/cmd/program.h"
 #include "analyze/files/paths.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include <elf.h>
 #include <errno.h>

@@ -6,6 +6,7 @@
  */
 #include "analyze/code/image.h"
 #include "analyze/code/expansion.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <elf.h>
@@ -13,7 +14,6 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static void add_section(struct image *image, Elf_Scn *scn, const GElf_Shdr *header, size_t names)
@@ -102,32 +102,11 @@ void image_read_pointers(const struct image *image, image_pointers *pointers)
         qsort(pointers->at, pointers->n, sizeof *pointers->at, pointer_order);
 }
 
-static bool is_plain_or_missing(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
-}
-
-/* libdwfl opens what the file names as its debug file, and reads it to the end for its checksum: nothing that never
- * ends, or on which opening waits. */
-static bool link_is_safe(const char *path, const char *link)
-{
-    static const char *const folders[] = {"%s/%s", "%s/.debug/%s", "/usr/lib/debug%s/%s"};
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    bool is_safe = is_plain_or_missing(link);
-    struct arena scratch = {0};
-    const char *folder = slash != NULL ? arena_printf(&scratch, "%.*s", (int)(slash - path), path) : ".";
-    for (unsigned i = 0; is_safe && i < sizeof folders / sizeof *folders; i++)
-        is_safe = is_plain_or_missing(arena_printf(&scratch, folders[i], folder, link));
-    arena_release(&scratch);
-    return is_safe;
-}
-
-/* Not there, or a file that can be read without harm. */
+/* Not there or no plain file, which is not opened (plain.h), or one that can be read without harm. */
 static bool is_safe_or_missing(const char *path)
 {
     int fd = plain_open(path, 0);
-    bool is_safe = fd >= 0 ? expansion_is_plausible(fd) : is_plain_or_missing(path);
+    bool is_safe = fd < 0 || expansion_is_plausible(fd);
     if (fd >= 0)
         close(fd);
     return is_safe;
@@ -156,7 +135,7 @@ bool image_split_is_safe(const struct image *image, const char *folder, const ch
 static int find_debuginfo(Dwfl_Module *module, void **is_missing, const char *name, Dwarf_Addr base, const char *path,
                           const char *link, GElf_Word checksum, char **found)
 {
-    if (*is_missing != NULL || (link != NULL && !link_is_safe(path, link)))
+    if (*is_missing != NULL)
         return -1;
     int fd = dwfl_standard_find_debuginfo(module, NULL, name, base, path, link, checksum, found);
     if (fd >= 0 && !expansion_is_plausible(fd)) {

@@ -33,7 +33,7 @@ enum image_status { IMAGE_OPEN, IMAGE_MISSING, IMAGE_CHANGED };
 enum image_status image_open(struct image *image, const char *path, const uint8_t *build_id, size_t build_id_bytes);
 void image_close(struct image *image);
 /* libdw opens the file that has the rest of a unit by its name, in the folder of the compiler or beside the image.
- * False for one on which opening waits, and for one that expands beyond reason. `folder` may be NULL. */
+ * False for one that expands beyond reason. `folder` may be NULL. */
 bool image_split_is_safe(const struct image *image, const char *folder, const char *name);
 
 const struct image_section *image_section_at(const struct image *image, uint64_t address);

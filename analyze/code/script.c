@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/script.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/format.h"
 #include <ctype.h>

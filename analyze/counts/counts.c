@@ -5,6 +5,7 @@
  */
 #include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
 #include <errno.h>

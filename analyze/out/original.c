@@ -3,6 +3,7 @@
 #include "analyze/archive/archive.h"
 #include "analyze/archive/keep.h"
 #include "analyze/files/paths.h"
+#include "analyze/files/plain.h"
 #include "analyze/code/tree.h"
 #include "analyze/out/label.h"
 #include "wrap/base/err.h"

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/err.h"
 #include "wrap/base/err_names.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -135,20 +132,6 @@ void warn(const char *format, ...)
 void err_out_of_memory(size_t size_bytes)
 {
     die("out of memory (%zu bytes more were needed)", size_bytes);
-}
-
-int plain_open(const char *path, int flags)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
-    struct stat status;
-    if (fd < 0)
-        return -1;
-    int why = fstat(fd, &status) ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
-    if (!why)
-        return fd;
-    close(fd);
-    errno = why;
-    return -1;
 }
 
 /* Length of the UTF-8 sequence at `text` and its code point; 0 when it is malformed (too long, surrogate, cut). */

@@ -24,17 +24,8 @@ _Noreturn void err_out_of_memory(size_t size_bytes);
 /* Asks before the first line of die or error: where not, no such line is printed. */
 void err_ask(bool (*may_speak)(void));
 
-/*
- * A record's contents are not taken on trust. A path may name a pipe, on which opening waits for ever, or a device that
- * never ends. A name may hold what a terminal obeys.
- */
-
-/* Opens a plain file for reading; `flags` are added (O_NOFOLLOW). Returns the descriptor, or -1 with errno set: EINVAL
- * for what is no plain file. */
-int plain_open(const char *path, int flags);
-
-/* Copies `text` to `to`, which has room for 4 * strlen(text) + 1 bytes: printable ASCII and well-formed UTF-8 as it is,
- * every other byte as \xNN. Returns the length. */
+/* A name may hold what a terminal obeys. Copies `text` to `to`, which has room for 4 * strlen(text) + 1 bytes:
+ * printable ASCII and well-formed UTF-8 as it is, every other byte as \xNN. Returns the length. */
 size_t plain_text(char *to, const char *text);
 
 /* `n` bytes in hexadecimal; `to` has room for 2 * n + 1. */

@@ -31,7 +31,7 @@ static struct image image_open(const char *path)
 {
     struct image image = {0};
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return image;
     if (fstat(fd, &status) == 0 && status.st_size > 0) {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Paths in a record are not taken on trust. One may name a pipe, on which opening waits for ever, or a device that
+ * never ends; and what it names may be exchanged at any moment. So a file is opened first, without waiting, and looked
+ * at then.
+ *
+ * Libraries that read archives and debug information open files by their paths themselves. Their fopen and open are
+ * replaced (plain.c): for reading, they open as plain_open does.
+ */
+#pragma once
+
+/* Opens a plain file, for reading unless `flags` say otherwise; they are added (O_NOFOLLOW). What
+ * O_CREAT makes is this user's alone. Returns the descriptor, or
+ * -1 with errno set: EINVAL for what is no plain file. */
+int plain_open(const char *path, int flags);
+/* The same of a name in an open folder. */
+int plain_open_at(int folder, const char *name, int flags);

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each file that the tool reads becomes a pipe just before it is opened: the tool goes on without it, or says so; it waits for nothing.
+
+    exchanged.py BUILD_DIR [--most N] [NAME ...]     N: the first so many times that a file is opened
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1", DEBUGINFOD_URLS="")
+LIMIT_S, DEGRADED = 30, 2
+# RUN is an archive, SPOOL a run that nobody has converted, KEPT a baseline, OUT the file to write.
+COMMANDS = {name: words.split() for name, words in (line.split(": ") for line in """
+report: report RUN
+spool: report SPOOL
+html: html -o OUT RUN
+annotate: annotate faulted.c:20-50 RUN
+csv: export --format csv --table steps -o OUT RUN
+otf2: export --format otf2 -o OUT RUN
+baseline: diff --baseline KEPT RUN
+cc: cc --from RUN
+list: list
+""".strip().splitlines())}
+
+
+class Exchange:
+    def __init__(self, build, home):
+        self.tool, self.library = build / "bin" / "whywait", build / "lib" / "libexchanged.so"
+        self.pristine, self.at = home / "pristine", home / "at"
+        self.at.mkdir()
+        shutil.copy(HERE / "faulted.c", self.at)
+        subprocess.run([shutil.which("mpicc.openmpi") or "mpicc", "-g", "-O1", "-o", self.at / "faulted", self.at / "faulted.c"], cwd=self.at, check=True)
+        for name, options in (("RUN", []), ("SPOOL", ["--no-convert"]), ("OTHER", ["--no-convert"])):
+            known = set(self.at.glob("*.whywait"))
+            subprocess.run([shutil.which("mpirun.openmpi") or "mpirun", "-n", "2", self.tool, "record", *options, self.at / "faulted", "2000"], cwd=self.at,
+                           env=ENV, capture_output=True, timeout=LIMIT_S)
+            (set(self.at.glob("*.whywait")) - known).pop().rename(self.at / f"{name}.whywait")
+        subprocess.run([self.tool, "diff", "--keep", "KEPT", "RUN.whywait"], cwd=self.at, env=ENV, check=True, capture_output=True)
+        self.files = sorted(path.relative_to(self.at) for path in self.at.rglob("*") if path.is_file())
+        self.at.rename(self.pristine)
+
+    def begin(self):
+        shutil.rmtree(self.at, ignore_errors=True)
+        shutil.copytree(self.pristine, self.at)
+
+    def give(self, words, file=None, turn=1, why=None):
+        names = {"RUN": "RUN.whywait", "SPOOL": "SPOOL.whywait"}
+        env = dict(ENV, LD_PRELOAD=str(self.library), EXCHANGED=str(self.at / file), EXCHANGED_TURN=str(turn)) if file else dict(ENV)
+        if why:
+            env["EXCHANGED_ERRNO"] = str(why)
+        return subprocess.run([self.tool, *(names.get(word, word) for word in words)], cwd=self.at, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=LIMIT_S)
+
+    def one(self, words, file, turn):
+        """What is wrong, or ""; None when the file is not opened so many times."""
+        self.begin()
+        try:
+            done = self.give(words, file, turn)
+        except subprocess.TimeoutExpired:
+            return "waits"
+        path = self.at / file
+        if not path.exists() or not stat.S_ISFIFO(path.stat().st_mode):
+            return None
+        return "" if done.returncode in (0, 1, DEGRADED) else f"status {done.returncode}, said: {done.stderr[-400:]!r}"
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("build", type=pathlib.Path)
+    options.add_argument("--most", type=int, default=1000)
+    options.add_argument("names", nargs="*", help="; ".join(COMMANDS))
+    args = options.parse_intermixed_args()
+    n, bad = 0, []
+    with tempfile.TemporaryDirectory() as home:
+        exchange = Exchange(args.build.resolve(), pathlib.Path(home).resolve())
+        for name in args.names or COMMANDS:
+            for file in (file for file in exchange.files if not str(file).startswith("OTHER")):
+                for turn in range(1, args.most + 1):
+                    wrong = exchange.one(COMMANDS[name], file, turn)
+                    if wrong is None:
+                        break
+                    n += 1
+                    if wrong:
+                        bad.append(f"{name}: {file}, opened for time {turn}: {wrong}")
+                        print(bad[-1], flush=True)
+    print(f"{n} files exchanged, {len(bad)} of them with consequences")
+    sys.exit(bool(bad) or not n)
+
+
+main()
