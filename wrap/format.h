@@ -80,6 +80,7 @@ struct ww_header {
     uint64_t init_ns;  /* CLOCK_MONOTONIC when the program called MPI_Init; 0 = unknown */
     uint64_t n_nested; /* thread 0: as n_unrecorded, calls of any thread within another one, of which other processes
                           have the other side */
+    uint64_t run;      /* by chance, and the same in all files of a run; 0 = unknown */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };

@@ -60,6 +60,18 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
     return why ? error("cannot read all of %s: %s", parts_dir, strerror(why)) : 0;
 }
 
+/* Files of two runs in one directory are no run, though each has ranks that the other lacks. */
+static int check_run(struct arena *arena, struct join_run *run, const char *path, const struct ww_header *header)
+{
+    if (header->run && run->number && header->run != run->number)
+        return error("%s and %s are of two runs: move the files of one to the spool of a directory of its own, and try "
+                     "again; nothing is lost",
+                     run->path, path);
+    if (header->run && !run->number)
+        *run = (struct join_run){header->run, arena_strdup(arena, path)};
+    return 0;
+}
+
 /* Also, how much one definition can take: what a table lists stands in the two files of a location. Only the locations
  * themselves are listed all together. */
 static int look_at_part(struct join *join, uint32_t rank)
@@ -75,6 +87,8 @@ static int look_at_part(struct join *join, uint32_t rank)
             /* The size of MPI_COMM_WORLD as the first file of a part has it. */
             struct spool_reader reader;
             result = spool_reader_open(&reader, path);
+            if (!result)
+                result = check_run(&join->arena, &join->run_of_parts, path, &reader.header);
             if (!result && reader.header.n_ranks > (int64_t)join->n_ranks)
                 join->n_ranks = (uint32_t)reader.header.n_ranks;
             spool_reader_close(&reader);
@@ -487,6 +501,40 @@ static int check_unused(const char *spool_dir, const struct spool_file *file)
     return result;
 }
 
+/* Files that cannot be used are told of later. */
+static int check_folder(struct arena *arena, struct join_run *run, const char *folder)
+{
+    struct spool_list list;
+    int result = spool_list_read(&list, folder);
+    for (size_t i = 0; !result && i < list.files.n; i++) {
+        struct spool_reader reader;
+        char *path = spool_file_path(folder, &list.files.at[i]);
+        if (!spool_reader_open_quietly(&reader, path))
+            result = check_run(arena, run, path, &reader.header);
+        spool_reader_close(&reader);
+        free(path);
+    }
+    spool_list_release(&list);
+    return result;
+}
+
+/* Of the files and parts that are here, before anything is made of them. */
+static int check_one_run(const struct run_folders *folders)
+{
+    struct arena arena = {0};
+    struct join_run run = {0};
+    struct rank_list parts = {0};
+    int result = list_parts(&parts, folders->parts.path) || check_folder(&arena, &run, folders->spool.path) ? -1 : 0;
+    for (size_t i = 0; !result && i < parts.ranks.n; i++) {
+        char *part = path_format("%s/%u", folders->parts.path, parts.ranks.at[i]);
+        result = check_folder(&arena, &run, part);
+        free(part);
+    }
+    vec_release(&parts.ranks);
+    arena_release(&arena);
+    return result;
+}
+
 /* Ranks of other nodes are converted there; the last salvage joins. Tells the first file of which there is no part and
  * that cannot be reached from here. */
 static int check_reachable(const struct run_folders *folders, const struct spool_list *list)
@@ -563,6 +611,8 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
         result = spool_bring_home(folders.spool.path) || spool_list_read(&list, folders.spool.path) ? -1 : 0;
     for (size_t i = 0; !result && i < list.files.n; i++)
         result = check_unused(folders.spool.path, &list.files.at[i]);
+    if (!result)
+        result = check_one_run(&folders);
     if (!result && list.files.n && folders.parts.fd < 0)
         result = folder_make(&folders.parts, &folders.run, "parts"); /* told once, not for each rank */
     if (!result)

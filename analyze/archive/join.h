@@ -85,6 +85,12 @@ struct join_rank {
     VEC(const char *) properties; /* name, value, name, value ... as texts */
 };
 
+/* The run that files are of, as the first of them tells that knows it. */
+struct join_run {
+    uint64_t number; /* of struct ww_header; 0 = not known yet */
+    const char *path;
+};
+
 struct join {
     struct arena arena;
     const struct folder *run;
@@ -94,6 +100,7 @@ struct join {
     struct starts_file starts;
     bool failed;                                  /* something could not be written */
     uint64_t largest_part_bytes, locations_bytes; /* a definition takes up to two parts, or all locations */
+    struct join_run run_of_parts;
     uint32_t n_ranks;
     struct join_rank *ranks;
     char program[1024], command[1024], only[512], mpi[32];

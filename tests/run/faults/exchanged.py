@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Each file that the tool reads becomes a pipe just before it is opened: the tool goes on without it, or says so; it waits for nothing.
+A file of another run is not taken for the one that was there.
 
     exchanged.py BUILD_DIR [--most N] [NAME ...]     N: the first so many times that a file is opened
 """
@@ -71,6 +72,28 @@ class Exchange:
             return None
         return "" if done.returncode in (0, 1, DEGRADED) else f"status {done.returncode}, said: {done.stderr[-400:]!r}"
 
+    def other_run(self):
+        """A rank of another run is not joined with this one."""
+        self.begin()
+        spool, other = (self.at / f"{name}.whywait/spool" for name in ("SPOOL", "OTHER"))
+        away = self.at / "away"
+        for folder, to in ((spool, away), (other, spool)):
+            to.mkdir(exist_ok=True)
+            for path in folder.glob("1-*"):
+                path.rename(to / path.name)
+        before = {path: path.read_bytes() for path in spool.iterdir()}
+        for command in ("salvage", "report"):
+            done = self.give([command, "SPOOL"])
+            if done.returncode != 1 or done.stderr.count("\n") != 1 or "two runs" not in done.stderr or done.stdout:
+                return f"{command} of two runs: {done}"
+        if any(not path.is_file() or path.read_bytes() != bytes for path, bytes in before.items()):
+            return "two runs: the spool has changed"
+        for folder, to in ((spool, other), (away, spool)):
+            for path in folder.glob("1-*"):
+                path.rename(to / path.name)
+        done = [self.give(["salvage", name]) for name in ("SPOOL", "OTHER.whywait")]
+        return "" if not any(one.returncode or one.stderr for one in done) else f"two runs, parted again: {done}"
+
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -91,6 +114,9 @@ def main():
                     if wrong:
                         bad.append(f"{name}: {file}, opened for time {turn}: {wrong}")
                         print(bad[-1], flush=True)
+        for wrong in (exchange.other_run(),):
+            bad += [wrong] if wrong else []
+            print(wrong, end="\n" if wrong else "")
     print(f"{n} files exchanged, {len(bad)} of them with consequences")
     sys.exit(bool(bad) or not n)
 

@@ -52,12 +52,18 @@ static void test_torn(void **state)
     image_release(&a);
 }
 
-static void save_simple(const char *dir, int rank, int n_ranks)
+static void save_of_run(const char *dir, int rank, int n_ranks, uint64_t run)
 {
     struct spool_image image = image_events(rank, n_ranks, 0);
+    image_header(&image)->run = run;
     image_world(&image);
     image_call(&image, CALL(Barrier, 0, 5));
     save(&image, dir);
+}
+
+static void save_simple(const char *dir, int rank, int n_ranks)
+{
+    save_of_run(dir, rank, n_ranks, 0);
 }
 
 /* A file that lacks some of the calls that its header counts, or a rank of which there are samples only: it is said. */
@@ -294,6 +300,33 @@ static void test_no_room_at_the_end(void **state)
     run_dir_remove(dir);
 }
 
+/* Ranks of two runs are no run, be they files or parts. A file that does not tell its run is of any. */
+static void test_two_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t run;
+        bool is_joined;
+    } others[] = {{7, true}, {8, false}, {0, true}};
+    for (size_t i = 0; i < 2 * sizeof others / sizeof *others; i++) {
+        bool has_part = i % 2, is_joined = others[i / 2].is_joined;
+        char *dir = run_dir_new();
+        save_of_run(dir, 0, 2, 7);
+        save_of_run(dir, 1, 2, others[i / 2].run);
+        if (has_part)
+            assert_int_equal(convert_rank(dir, 0), 0);
+        assert_int_equal(convert_salvage(dir, NULL), is_joined ? 0 : -1);
+        assert_int_equal(is_there(dir, "spool/0-0.ev") && is_there(dir, "spool/1-0.ev"), !is_joined);
+        assert_false(is_there(dir, "parts/1"));
+        if (!is_joined) {
+            assert_int_equal(convert_rank(dir, 0) || convert_rank(dir, 1), 0);
+            assert_int_equal(convert_join(dir, NULL), -1);
+            assert_true(is_there(dir, "spool/0-0.ev") && is_there(dir, "spool/1-0.ev"));
+        }
+        run_dir_remove(dir);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_incomplete),
         cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_two_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

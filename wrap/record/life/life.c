@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,15 +70,19 @@ static bool make_directory(void)
     return rundir_create(recorder.options.dir, name, recorder.n_ranks, recorder.run_dir, sizeof recorder.run_dir);
 }
 
-/* Rank 0 makes the run directory. Its name, or nothing, goes to all. */
+/* Rank 0 makes the run directory. Its name, or nothing, goes to all, and a number of the run. */
 static bool agree_on_directory(void)
 {
+    uint64_t *run = &recorder.header.run;
+    if (recorder.rank == 0 && getrandom(run, sizeof *run, GRND_NONBLOCK) != sizeof *run)
+        *run = 0;
     if (recorder.rank == 0 && !make_directory()) {
         recorder_give_up("cannot make a run directory in %s: %s (set WHYWAIT_DIR to a place that can be written)",
                          *recorder.options.dir ? recorder.options.dir : "the working directory", strerror(errno));
         recorder.run_dir[0] = '\0';
     }
-    if (!world_broadcast(recorder.run_dir, sizeof recorder.run_dir) || !recorder.run_dir[0])
+    if (!world_broadcast(recorder.run_dir, sizeof recorder.run_dir) || !world_broadcast(run, sizeof *run) ||
+        !recorder.run_dir[0])
         return false;
     if (rundir_ensure(recorder.run_dir))
         return true;
