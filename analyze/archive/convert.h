@@ -18,6 +18,8 @@ struct convert_options {
     bool keep_spool;
     bool (*resolve)(void *user, const char *module, const uint8_t *build_id, uint32_t build_id_bytes, uint64_t address,
                     bool is_return, struct convert_place *place); /* NULL = nobody */
+    /* 0, or -1 after error(): a file could not be opened that may have names for the archive. */
+    int (*status)(void *user);
     /* Is this file the build that was recorded, and worth keeping? */
     bool (*is_kept)(void *user, const char *module, const uint8_t *build_id, uint32_t build_id_bytes);
     void *user;

@@ -258,7 +258,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
             "run: calls on communicators with them are shown, but waiting for them is not analysed.";
     qsort(join->locations.at, join->locations.n, sizeof *join->locations.at, by_location);
     join_write_definitions(join);
-    return 0;
+    return join->options && join->options->status ? join->options->status(join->options->user) : 0;
 }
 
 static int close_whole(struct join *join, int result)

@@ -13,6 +13,8 @@ struct resolver {
     struct intern modules; /* path and build id -> module of the code model */
     struct map is_source;  /* module and number of a file among `files` -> 1 + whether it is one of its sources */
     struct intern files;
+    const char *unread; /* the first module that the system failed to open; the caller's */
+    int fault;          /* why */
 };
 
 struct resolver *resolver_new(void)
@@ -65,7 +67,13 @@ static bool resolve(void *user, const char *path, const uint8_t *build_id, uint3
 {
     struct resolver *resolver = user;
     uint32_t module = module_of(resolver, path, build_id, build_id_bytes);
-    if (code_module_is_runtime(resolver->code, module) || code_module_state(resolver->code, module) == CODE_MISSING)
+    if (code_module_is_runtime(resolver->code, module))
+        return false;
+    if (!resolver->fault && code_module_fault(resolver->code, module)) {
+        resolver->fault = code_module_fault(resolver->code, module);
+        resolver->unread = path;
+    }
+    if (code_module_state(resolver->code, module) == CODE_MISSING)
         return false;
     struct code_spot spot = code_spot_at(resolver->code, module, address - is_return);
     place->routine = spot.routine ? spot.routine : spot.host_routine;
@@ -86,8 +94,21 @@ static bool is_kept(void *user, const char *path, const uint8_t *build_id, uint3
            code_module_state(resolver->code, module) == CODE_FULL;
 }
 
+static int status(void *user)
+{
+    const struct resolver *resolver = user;
+    return resolver->fault
+               ? error("cannot read %s: %s; nothing is lost, and `whywait salvage` tries again. If the file "
+                       "is moved away, the archive lacks the names in it",
+                       resolver->unread, strerror(resolver->fault))
+               : 0;
+}
+
 struct convert_options resolver_options(struct resolver *resolver)
 {
-    return (struct convert_options){
-        .keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL, .resolve = resolve, .is_kept = is_kept, .user = resolver};
+    return (struct convert_options){.keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL,
+                                    .resolve = resolve,
+                                    .status = status,
+                                    .is_kept = is_kept,
+                                    .user = resolver};
 }

@@ -211,6 +211,11 @@ enum code_state code_module_state(struct code *code, uint32_t module)
     return module_get(code, module)->state;
 }
 
+int code_module_fault(struct code *code, uint32_t module)
+{
+    return module_get(code, module)->fault;
+}
+
 bool code_module_is_read(const struct code *code, uint32_t module)
 {
     return module < code->modules.n && code->modules.at[module]->is_open;

@@ -10,6 +10,7 @@
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <elf.h>
+#include <errno.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -147,28 +148,27 @@ static int find_debuginfo(Dwfl_Module *module, void **is_missing, const char *na
     return fd;
 }
 
-/* True when it is a program or a shared library. */
-static bool begin(struct image *image, const char *path)
+/* True when it is a program or a shared library. Takes the descriptor. */
+static bool begin(struct image *image, const char *path, int fd)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
         .find_debuginfo = find_debuginfo,
     };
-    int fd = plain_open(path, 0);
-    if (fd >= 0 && !expansion_is_plausible(fd)) {
+    if (!expansion_is_plausible(fd)) {
         close(fd);
         return false;
     }
-    image->dwfl = fd >= 0 ? dwfl_begin(&callbacks) : NULL;
+    image->dwfl = dwfl_begin(&callbacks);
     if (image->dwfl != NULL) {
         dwfl_report_begin(image->dwfl);
         image->dwfl_module = dwfl_report_elf(image->dwfl, path, path, fd, 0, true);
         dwfl_report_end(image->dwfl, NULL, NULL);
     }
-    if (image->dwfl_module == NULL && fd >= 0)
+    if (image->dwfl_module == NULL) {
         close(fd);
-    if (image->dwfl_module == NULL)
         return false;
+    }
     GElf_Addr bias = 0;
     image->elf = dwfl_module_getelf(image->dwfl_module, &bias);
     GElf_Ehdr header;
@@ -181,7 +181,10 @@ static bool begin(struct image *image, const char *path)
 enum image_status image_open(struct image *image, const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
     memset(image, 0, sizeof *image);
-    if (!begin(image, path)) {
+    int fd = plain_open(path, 0);
+    if (fd < 0)
+        return plain_is_fault(errno) ? IMAGE_UNREAD : IMAGE_MISSING;
+    if (!begin(image, path, fd)) {
         image_close(image);
         return IMAGE_MISSING;
     }

@@ -3,6 +3,7 @@
 #include "analyze/code/interpreters.h"
 #include "wrap/base/err.h"
 #include "wrap/base/err_names.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,12 +41,14 @@ static void open_module(struct code *code, struct module *module)
     else if (module->path[0] != 0 && module->path[0] != '[') {
         /* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
         status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+        module->fault = status == IMAGE_UNREAD ? errno : 0;
         if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
             char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
             plain_hex(name, module->build_id, module->build_id_bytes);
             const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
             if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) == IMAGE_OPEN) {
                 status = IMAGE_OPEN;
+                module->fault = 0;
                 module->file = kept;
             }
         }

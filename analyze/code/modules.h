@@ -45,6 +45,7 @@ struct module {
     script_blocks blocks;
     VEC(struct routine) named; /* those that frames name, until it is opened */
     enum code_state state;
+    int fault; /* errno where the system failed to open its file */
     struct image image;
     struct debug debug; /* without units when there is no debug information */
     struct routines routines;

@@ -34,6 +34,11 @@ int plain_open(const char *path, int flags)
     return plain_open_at(AT_FDCWD, path, flags);
 }
 
+bool plain_is_fault(int why)
+{
+    return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO;
+}
+
 /* As the C library's, which libraries call: OTF2 fopen, libdw open. The names are given apart, since the C library's
  * headers may have inline versions. */
 #define LIBRARY(name) __asm__(#name) __attribute__((visibility("default")))

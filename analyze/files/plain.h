@@ -8,6 +8,7 @@
  * replaced (plain.c): for reading, they open as plain_open does.
  */
 #pragma once
+#include <stdbool.h>
 
 /* Opens a plain file, for reading unless `flags` say otherwise; they are added (O_NOFOLLOW). What
  * O_CREAT makes is this user's alone. Returns the descriptor, or
@@ -15,3 +16,5 @@
 int plain_open(const char *path, int flags);
 /* The same of a name in an open folder. */
 int plain_open_at(int folder, const char *name, int flags);
+/* Of an errno: the system failed, whether the file is there or not, and may not fail again. */
+bool plain_is_fault(int why);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Each file that the tool reads becomes a pipe just before it is opened: the tool goes on without it, or says so; it waits for nothing.
-A file of another run is not taken for the one that was there.
+A file that the system fails to open is not taken for one that is missing, nor one of another run for the one that was there.
 
     exchanged.py BUILD_DIR [--most N] [NAME ...]     N: the first so many times that a file is opened
 """
 import argparse
+import errno
 import os
 import pathlib
 import shutil
@@ -72,6 +73,16 @@ class Exchange:
             return None
         return "" if done.returncode in (0, 1, DEGRADED) else f"status {done.returncode}, said: {done.stderr[-400:]!r}"
 
+    def program_unread(self):
+        """Without the names in it no archive is made: nothing else has them."""
+        self.begin()
+        done = self.give(["salvage", "SPOOL"], "faulted", 1, errno.EMFILE)
+        if done.returncode != 1 or done.stderr.count("\n") != 1 or "faulted: Too many open files" not in done.stderr:
+            return f"the program cannot be opened: status {done.returncode}, said {done.stderr!r}"
+        done = self.give(["salvage", "SPOOL"])
+        names = (self.at / "SPOOL.whywait/traces.def").read_bytes()
+        return "" if done.returncode == 0 and not done.stderr and b"faulted.c" in names else f"afterwards: {done}"
+
     def other_run(self):
         """A rank of another run is not joined with this one."""
         self.begin()
@@ -114,7 +125,7 @@ def main():
                     if wrong:
                         bad.append(f"{name}: {file}, opened for time {turn}: {wrong}")
                         print(bad[-1], flush=True)
-        for wrong in (exchange.other_run(),):
+        for wrong in (exchange.program_unread(), exchange.other_run()):
             bad += [wrong] if wrong else []
             print(wrong, end="\n" if wrong else "")
     print(f"{n} files exchanged, {len(bad)} of them with consequences")
