@@ -133,6 +133,7 @@ static json_t *read_source(struct sources *sources, const struct source *source,
     static const char *const states[] = {"same", "changed", "unknown", "missing"};
     struct original original = original_open(sources->analysis, source->file, sources->directory, built_ns);
     const char *warning = original_warning(original.state);
+    sources->are_cut |= original.lacks_kept;
     json_t *object = json_pack("{s:o, s:s, s:s?}", "file", json_text(source->file), "state", states[original.state],
                                "warning", warning);
     if (!original.file) {

@@ -49,12 +49,17 @@ static FILE *open_plain(const char *path, int flags, struct stat *status)
     return NULL;
 }
 
-/* A run that somebody else made may have links in it, to whatever the reader can read. */
-static FILE *open_kept(const char *run_dir, const char *path, struct stat *status)
+/* A run that somebody else made may have links in it, to whatever the reader can read. *is_fault: the system failed,
+ * and the reader has been told. */
+static FILE *open_kept(const char *run_dir, const char *path, struct stat *status, bool *is_fault)
 {
     char *kept = keep_source_path(run_dir, path), *folder = path_format("%s/" ARCHIVE_SOURCES, run_dir);
+    errno = 0;
     bool is_folder = lstat(folder, status) == 0 && S_ISDIR(status->st_mode);
     FILE *file = is_folder ? open_plain(kept, O_NOFOLLOW, status) : NULL;
+    *is_fault = !file && plain_is_fault(errno);
+    if (*is_fault)
+        warn("cannot read %s, the text of %s as it was when the program ran: %s", kept, path, strerror(errno));
     free(folder);
     free(kept);
     return file;
@@ -104,7 +109,7 @@ struct original original_open(const struct analysis *analysis, const char *path,
     struct stat status;
     uint64_t as_of_ns = is_script(analysis, path) ? analysis->trace->realtime_ns : built_ns;
     if (analysis->trace->run_dir)
-        original.file = open_kept(analysis->trace->run_dir, path, &status);
+        original.file = open_kept(analysis->trace->run_dir, path, &status, &original.lacks_kept);
     if (!original.file && !(original.reason = why_hidden(analysis, path, directory)) &&
         !(original.file = open_plain(path, 0, &status)))
         original.reason = strerror(errno);

@@ -19,6 +19,7 @@ enum original_state {
 struct original {
     FILE *file;         /* to be closed; NULL = missing */
     const char *reason; /* why */
+    bool lacks_kept;    /* what the run has kept could not be read; warn() has said so */
     enum original_state state;
 };
 

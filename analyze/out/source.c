@@ -303,6 +303,7 @@ static uint32_t source_file(struct source *source, const struct marked_file *mar
     struct original original =
         original_open(source->analysis, marked->path, source->options->directory, source->built_ns);
     const char *warning = original_warning(original.state);
+    source->n_cut += original.lacks_kept;
     if (!original.file) {
         page_line(&source->page, "%s   cannot be read: %s%s", marked->path, original.reason,
                   source->options->directory ? "" : " (--source DIR says where else to look)");

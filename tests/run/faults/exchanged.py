@@ -105,6 +105,17 @@ class Exchange:
         done = [self.give(["salvage", name]) for name in ("SPOOL", "OTHER.whywait")]
         return "" if not any(one.returncode or one.stderr for one in done) else f"two runs, parted again: {done}"
 
+    def source_unread(self):
+        """Another text than the one that ran is not shown without a word."""
+        self.begin()
+        kept, = (file for file in self.files if file.name.endswith("-faulted.c"))
+        words = COMMANDS["annotate"]
+        for file, why in ((kept, errno.EIO), (kept, errno.EMFILE)):
+            done = self.give(words, file, 1, why)
+            if done.returncode != DEGRADED or done.stderr.count("\n") != 1 or str(kept) not in done.stderr:
+                return f"the kept source: {os.strerror(why)}: status {done.returncode}, said {done.stderr!r}"
+        return ""
+
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -125,7 +136,7 @@ def main():
                     if wrong:
                         bad.append(f"{name}: {file}, opened for time {turn}: {wrong}")
                         print(bad[-1], flush=True)
-        for wrong in (exchange.program_unread(), exchange.other_run()):
+        for wrong in (exchange.program_unread(), exchange.source_unread(), exchange.other_run()):
             bad += [wrong] if wrong else []
             print(wrong, end="\n" if wrong else "")
     print(f"{n} files exchanged, {len(bad)} of them with consequences")
