@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/err.h"
 #include "wrap/base/err_names.h"
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,6 +65,52 @@ void err_name(const char *path, const char *name)
     place->name = strdup(known);
 }
 
+/* Lines with one format. */
+enum { MOST_KINDS = 64, MOST_ALIKE = 5 };
+static struct kind {
+    const char *format;
+    uint64_t n, n_left_out;
+    char *last; /* of those left out */
+} kinds[MOST_KINDS];
+
+/* NULL where there are too many kinds. A new one has n = 0. */
+static struct kind *kind_of(const char *format)
+{
+    for (size_t i = 0; i < MOST_KINDS; i++)
+        if (!kinds[i].format || kinds[i].format == format)
+            return &kinds[i];
+    return NULL;
+}
+
+static void say_left_out(void)
+{
+    for (size_t i = 0; i < MOST_KINDS; i++) {
+        if (kinds[i].n_left_out)
+            fprintf(stderr, "whywait: and %" PRIu64 " more like it; the last: %s\n", kinds[i].n_left_out,
+                    kinds[i].last);
+        kinds[i].n_left_out = 0;
+    }
+}
+
+/* The line is not printed when it is one of many. */
+static bool is_left_out(const char *format, const char *line)
+{
+    struct kind *kind = kind_of(format);
+    if (kind && !kind->n++) {
+        static bool is_begun;
+        if (!is_begun)
+            is_begun = atexit(say_left_out) == 0;
+        kind->format = format;
+        say_left_out();
+    }
+    if (!kind || kind->n <= MOST_ALIKE)
+        return false;
+    free(kind->last);
+    kind->last = strdup(line);
+    kind->n_left_out += kind->last != NULL;
+    return kind->last != NULL;
+}
+
 /* One write a message, so that lines of several ranks do not mix. Names in it may come from anywhere. */
 static void err_say(const char *prefix, const char *format, va_list args)
 {
@@ -72,7 +119,10 @@ static void err_say(const char *prefix, const char *format, va_list args)
     vsnprintf(line + used, sizeof line - (size_t)used, format, args);
     put_names(named, sizeof named, line);
     plain_text(escaped, named);
-    fprintf(stderr, "%s\n", escaped);
+    flockfile(stderr); /* of this thread: so are the kinds */
+    if (!is_left_out(format, escaped + strlen("whywait: ")))
+        fprintf(stderr, "%s\n", escaped);
+    funlockfile(stderr);
 }
 
 void err_bug(const char *file, int line, const char *format, ...)

@@ -78,6 +78,18 @@ def outputs(home):
     check(refuses(done, "File name too long"), "256 letters:", done)
 
 
+def many_alike(home):
+    """Of 200 files that cannot be used not each has its lines."""
+    spool = home / "many.whywait"
+    unpack(FUZZ / "corpus/tool/spool", spool)
+    for rank in range(100, 300):
+        (spool / f"spool/{rank}-0.ev").write_bytes(b"none")
+    done = run("salvage", spool, cwd=home)
+    left_out = [int(line.split(" more like it")[0].split()[-1]) for line in done.stderr.splitlines() if " more like it" in line]
+    check(done.returncode == 0 and left_out and max(left_out) > 190 and done.stderr.count("\n") < 25, "200 bad files:", done)
+    check("299" in done.stderr, "200 bad files: the last is not named:", done)
+
+
 def small_stacks(home):
     """Where stacks may be 128 KiB, and no more, every command does as ever."""
     archive, made = home / "run.whywait", home / "made"
@@ -116,6 +128,7 @@ def read_only(home):
 with tempfile.TemporaryDirectory() as folder:
     blocked_anchors(pathlib.Path(folder))
     outputs(pathlib.Path(folder))
+    many_alike(pathlib.Path(folder))
     small_stacks(pathlib.Path(folder))
     read_only(pathlib.Path(folder))
 sys.exit(n_failed > 0)
