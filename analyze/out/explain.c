@@ -229,9 +229,11 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others, const char *decision)
 {
     const char *text = explain_reason(arena, &cause->reason, late, others, decision);
-    const char *what = cause->kind == KIND_BLOCKED                             ? "; mostly asleep or in the kernel"
-                       : cause->kind == KIND_TRANSFER && !cause->moves_nothing ? ", moving data"
-                                                                               : "";
+    const char *child = arena_printf(arena, "; mostly waiting for a process that %s started", verb(late, "it", "they"));
+    const char *what = cause->kind == KIND_BLOCKED && cause->pause == PAUSE_CHILD ? child
+                       : cause->kind == KIND_BLOCKED                              ? "; mostly asleep or in the kernel"
+                       : cause->kind == KIND_TRANSFER && !cause->moves_nothing    ? ", moving data"
+                                                                                  : "";
     if (cause->reason.lacks_cpu)
         return arena_printf(arena, "%s, and %s ready to run but had no CPU", text, verb(late, "was", "were"));
     bool is_of_wait = cause->is_unrecorded || cause->is_unexplained;
@@ -561,6 +563,9 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_TOUCHED_MEMORY] =
         "the kernel hands out memory here, page by page: allocate and touch it once before, keep it instead of freeing "
         "it, or use huge pages",
+    [ADVICE_CHILD_PROCESS] =
+        "start that process earlier and compute meanwhile, share its work among the ranks, or keep its result for the "
+        "next run",
     [ADVICE_SYSTEM_CALLS] =
         "`whywait report --routines --causing` names the routine that sleeps, reads, writes or waits for a lock; few "
         "calls in `strace -c -w -f` mean page faults: use touched memory again",

@@ -88,8 +88,9 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
 void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*
- * What a blocked cause sleeps or enters the kernel for: a sleep of its own, files, or memory. The C library's routines
- * in the stacks of sleeps and of samples in the kernel tell; where most are others, or have no name, nothing is known.
+ * What a blocked cause sleeps or enters the kernel for: a sleep of its own, files, memory, or a process that it
+ * started. The C library's routines in the stacks of sleeps and of samples in the kernel tell; where most are others,
+ * or have no name, nothing is known.
  */
 
 /* By the name of a routine of the C library. */

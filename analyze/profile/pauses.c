@@ -37,6 +37,14 @@ static const struct {
     {"mremap", PAUSE_MEMORY},
     {"brk", PAUSE_MEMORY},
     {"sbrk", PAUSE_MEMORY},
+    {"wait4", PAUSE_CHILD},
+    {"waitpid", PAUSE_CHILD},
+    {"waitid", PAUSE_CHILD},
+    {"fork", PAUSE_CHILD},
+    {"Fork", PAUSE_CHILD},
+    {"vfork", PAUSE_CHILD},
+    {"posix_spawn", PAUSE_CHILD},
+    {"posix_spawnp", PAUSE_CHILD},
 };
 
 /* "__GI___libc_write" is write, "pread64" pread. */
@@ -76,8 +84,11 @@ static enum pause pause_of_frame(struct sites *sites, uint32_t frame, bool is_as
         const struct trace_frame *here = &trace->frames[at];
         if (here->module == TRACE_NONE)
             return PAUSE_UNKNOWN;
+        /* A script's own "read" or "wait" is none of the C library's. */
         const char *routine =
-            code_routine_name(sites->code, here->module, trace_code_address(here->address, here->is_return));
+            code_module_is_script(sites->code, here->module)
+                ? NULL
+                : code_routine_name(sites->code, here->module, trace_code_address(here->address, here->is_return));
         enum pause pause = routine ? pause_of_routine(routine) : PAUSE_UNKNOWN;
         if (pause)
             return pause;

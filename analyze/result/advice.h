@@ -27,6 +27,7 @@
     X(SHORTEN_SLEEP, "shorten-sleep")             /* the program sleeps on purpose */                                  \
     X(FILE_ACCESS, "file-access")                 /* it reads or writes files */                                       \
     X(TOUCHED_MEMORY, "touched-memory")           /* the kernel hands out or takes back memory */                      \
+    X(CHILD_PROCESS, "child-process")             /* it waits for a process that it started */                         \
     X(SYSTEM_CALLS, "system-calls")               /* asleep or in the kernel for something else */                     \
     X(MACHINE, "machine")                         /* the machine's row has it */                                       \
     X(WRITER, "writer")                           /* it waits for shared memory to change */                           \

@@ -232,7 +232,14 @@ const char *remedy_name(enum remedy remedy); /* "share", "as-others", "none": as
 enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
 
 /* For what most of a cause's time asleep or in the kernel passes, on the rank most to blame. */
-enum pause { PAUSE_UNKNOWN, PAUSE_SLEEP, PAUSE_FILE, PAUSE_MEMORY, PAUSE_N };
+enum pause {
+    PAUSE_UNKNOWN,
+    PAUSE_SLEEP,
+    PAUSE_FILE,
+    PAUSE_MEMORY,
+    PAUSE_CHILD, /* it starts a process, or waits for one */
+    PAUSE_N
+};
 
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */

@@ -416,6 +416,10 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "huge pages"));
     cause.pause = PAUSE_FILE;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "collective MPI-IO"));
+    assert_non_null(strstr(told_cause(&arena, &cause), "mostly asleep or in the kernel"));
+    cause.pause = PAUSE_CHILD;
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "start that process earlier"));
+    assert_non_null(strstr(told_cause(&arena, &cause), "mostly waiting for a process that it started"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "memory access"));
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "denormals"));
