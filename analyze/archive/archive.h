@@ -42,7 +42,14 @@ enum { ARCHIVE_REGION_CALLBACK = WW_N_CALLS, ARCHIVE_N_REGIONS };
 #define ARCHIVE_CALLBACK "function called by MPI"
 
 /* Interrupt generators of samples: in which state the thread was. */
-enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCKED, ARCHIVE_GEN_SYNC, ARCHIVE_N_GEN };
+enum archive_generator {
+    ARCHIVE_GEN_USER,
+    ARCHIVE_GEN_KERNEL,
+    ARCHIVE_GEN_BLOCKED,
+    ARCHIVE_GEN_SYNC,
+    ARCHIVE_GEN_PIPE,
+    ARCHIVE_N_GEN
+};
 
 /* The metric of the scheduler: 1 on a CPU, 0 off it and blocked, 2 off it although runnable. */
 enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };

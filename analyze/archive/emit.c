@@ -451,6 +451,7 @@ void emit_sample(struct emit_location *location, const struct ww_sample *sample,
 {
     OTF2_AttributeList *attributes = NULL;
     uint32_t generator = sample->flags & WW_S_SYNC      ? ARCHIVE_GEN_SYNC
+                         : sample->flags & WW_S_PIPE    ? ARCHIVE_GEN_PIPE
                          : sample->flags & WW_S_BLOCKED ? ARCHIVE_GEN_BLOCKED
                          : sample->flags & WW_S_KERNEL  ? ARCHIVE_GEN_KERNEL
                                                         : ARCHIVE_GEN_USER;

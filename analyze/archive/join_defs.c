@@ -341,7 +341,7 @@ static void define_contexts(struct def_writer *defs)
                              (OTF2_AttributeValue){.uint32 = frame.flags});
     }
     static const char *names[ARCHIVE_N_GEN] = {"on a CPU", "on a CPU, in the kernel", "blocked in a system call",
-                                               "waiting for another thread"};
+                                               "waiting for another thread", "waiting for another process"};
     if (join->sample_period_ns)
         for (uint32_t i = 0; i < ARCHIVE_N_GEN; i++)
             DEFINE(defs, InterruptGenerator, i, defs_string_id(defs, names[i]), OTF2_INTERRUPT_GENERATOR_MODE_TIME,

@@ -89,8 +89,8 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
 
 /*
  * What a blocked cause sleeps or enters the kernel for: a sleep of its own, files, memory, or a process that it
- * started. The C library's routines in the stacks of sleeps and of samples in the kernel tell; where most are others,
- * or have no name, nothing is known.
+ * started. The C library's routines in the stacks of sleeps and of samples in the kernel tell, and that it reads from a
+ * pipe; where most are others, or have no name, nothing is known.
  */
 
 /* By the name of a routine of the C library. */

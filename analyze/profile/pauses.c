@@ -112,8 +112,11 @@ static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
     if (!key || key->what != WHAT_PLACE)
         return;
     uint64_t at = key_pair(key->id, entry->rank);
-    if (entry->blocked_ns)
-        sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, true)], at, (double)entry->blocked_ns);
+    uint64_t other_ns = entry->blocked_ns - entry->pipe_ns;
+    if (entry->pipe_ns)
+        sparse_add(&pauses->ns[PAUSE_CHILD], at, (double)entry->pipe_ns);
+    if (other_ns)
+        sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, true)], at, (double)other_ns);
     if (entry->kernel_ns)
         sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, false)], at, (double)entry->kernel_ns);
 }

@@ -315,6 +315,7 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
         struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
         if (is_blocked) {
             entry->blocked_ns += event->weight_ns;
+            entry->pipe_ns += event->flags & WW_S_PIPE ? event->weight_ns : 0;
             return;
         }
         entry->sampled_ns += event->weight_ns;

@@ -228,6 +228,7 @@ CALLBACK(on_sample, OTF2_CallingContextRef context, uint32_t unwind_distance, OT
         event->flags = generator == ARCHIVE_GEN_KERNEL    ? WW_S_KERNEL
                        : generator == ARCHIVE_GEN_BLOCKED ? WW_S_BLOCKED
                        : generator == ARCHIVE_GEN_SYNC    ? WW_S_BLOCKED | WW_S_SYNC
+                       : generator == ARCHIVE_GEN_PIPE    ? WW_S_BLOCKED | WW_S_PIPE
                                                           : 0;
     }
     return OK;

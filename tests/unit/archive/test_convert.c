@@ -281,6 +281,8 @@ static void test_stacks(void **state)
         image_switch(&samples, (struct ww_switch){.time_ns = at(70)});
         image_sample(&samples,
                      (struct ww_sample){.time_ns = at(80), .weight_ns = 7, .stack = 1, .flags = WW_S_BLOCKED});
+        image_sample(&samples, (struct ww_sample){
+                                   .time_ns = at(90), .weight_ns = 8, .stack = 1, .flags = WW_S_BLOCKED | WW_S_PIPE});
         save(&events, dir);
         save(&samples, dir);
     }
@@ -304,6 +306,7 @@ static void test_stacks(void **state)
                                             "1 off 2",
                                             "1 on",
                                             "1 sample frame 2 weight 7 flags 2",
+                                            "1 sample frame 2 weight 8 flags 10",
                                             "1 enter MPI_Barrier frame 1"};
     size_t i = 0;
     unsigned n_unknown = 0;

@@ -22,8 +22,10 @@
 #include "wrap/record/sample/visits.h"
 #include "wrap/record/stack/pages.h"
 #include "wrap/record/threads.h"
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -161,7 +163,8 @@ uint32_t writer_sample(struct recorder_thread *thread, const struct sample *samp
 
 struct place {
     uint64_t sp, pc;
-    int system_call; /* -1: it sleeps outside of one */
+    int system_call;      /* -1: it sleeps outside of one */
+    uint64_t argument[2]; /* of the system call, the first ones */
 };
 
 /* "NR ARGS SP PC" asleep in a system call, "-1 SP PC" asleep otherwise, "running". */
@@ -170,13 +173,52 @@ static bool read_place(int32_t tid, struct place *place)
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
     machine_read_text(path, text, sizeof text);
-    unsigned long long sp, pc;
+    unsigned long long sp, pc, first = 0, second = 0;
     int system_call = -1;
     if (sscanf(text, "-1 %llx %llx", &sp, &pc) != 2 &&
-        sscanf(text, "%d %*x %*x %*x %*x %*x %*x %llx %llx", &system_call, &sp, &pc) != 3)
+        sscanf(text, "%d %llx %llx %*x %*x %*x %*x %llx %llx", &system_call, &first, &second, &sp, &pc) != 5)
         return false;
-    *place = (struct place){sp, pc, system_call};
+    *place = (struct place){sp, pc, system_call, {first, second}};
     return sp != 0;
+}
+
+static bool is_pipe(int file)
+{
+    struct stat about;
+    return file != STDIN_FILENO && fstat(file, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
+/* It sleeps in poll until there is something to read from pipes, and for nothing else. */
+static bool polls_pipes(const struct place *place)
+{
+    enum { MOST_FILES = 16 };
+    struct pollfd file[MOST_FILES];
+    uint64_t n = place->argument[1];
+    struct iovec to = {file, n * sizeof *file}, from = {(void *)(uintptr_t)place->argument[0], to.iov_len};
+    if (n == 0 || n > MOST_FILES || process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+        return false;
+    for (uint64_t i = 0; i < n; i++)
+        if (!(file[i].events & POLLIN) || !is_pipe(file[i].fd))
+            return false;
+    return true;
+}
+
+/* Joins, locks, conditions and barriers of threads all come to the system call futex. */
+static uint32_t flags_of(const struct place *place)
+{
+    switch (place->system_call) {
+    case SYS_futex:
+        return WW_S_BLOCKED | WW_S_SYNC;
+    case SYS_read:
+        return is_pipe((int)place->argument[0]) ? WW_S_BLOCKED | WW_S_PIPE : WW_S_BLOCKED;
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+    case SYS_ppoll:
+        return polls_pipes(place) ? WW_S_BLOCKED | WW_S_PIPE : WW_S_BLOCKED;
+    default:
+        return WW_S_BLOCKED;
+    }
 }
 
 static bool read_word(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
@@ -239,9 +281,7 @@ bool writer_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     python.collects = false; /* another thread of it does */
     if (!read_place(tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;
-    /* Joins, locks, conditions and barriers of threads all come to the system call futex. */
-    uint32_t flags = place.system_call == SYS_futex ? WW_S_BLOCKED | WW_S_SYNC : WW_S_BLOCKED;
     if (weight_ns > 0)
-        emit(thread, &walk, &python, flags, now_ns, weight_ns);
+        emit(thread, &walk, &python, flags_of(&place), now_ns, weight_ns);
     return true;
 }
