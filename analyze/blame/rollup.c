@@ -320,7 +320,7 @@ static void prefer(const struct rollup *rollup, const struct joining *joining, c
 
 /* The same code, entered on several ways, is one cause where it is like the largest, or where one call leads to both.
  * On one way a loop may have just as much of the blame as it takes to be named, on another what is around it is named.
- * Then that is named for both. */
+ * Then that is named for both, unless the first way has nearly all. */
 static void join_ways(struct rollup *rollup, struct joining *joining, struct arena *arena)
 {
     struct map named = {0}, around = {0}; /* code -> the largest cause that it names, that it is around or names */
@@ -343,7 +343,8 @@ static void join_ways(struct rollup *rollup, struct joining *joining, struct are
             struct rollup_cause *to = &rollup->causes.at[host];
             uint32_t wider = node_of_code(rollup, to, code);
             join(rollup, joining, order[k], host);
-            to->node = wider == ROLLUP_NONE ? to->node : wider;
+            bool is_little = cause->blame_ns <= (1 - MOST_SHARE) * to->blame_ns;
+            to->node = wider == ROLLUP_NONE || is_little ? to->node : wider;
             continue;
         }
         note_first(&named, code, order[k]);

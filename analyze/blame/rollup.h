@@ -16,10 +16,10 @@
  * nobody is known to take longer in it, and the error of its samples may be all that is blamed on it. Causes that are
  * named by the same code, entered on several ways, are one if they are alike, or if one call in the source leads to
  * both: which of its threads and routines a library enters it by is no matter of the program's. They are also where one
- * is named by what lies around the name of the other on its way, which then names both. Code that other processes enter
- * on ways of their own, with hardly any blame, joins the cause that is named by the same code. So do causes that hold
- * up others on the same processes where one decision in the program leads these to both (calltree.h): it may stand in a
- * node that can wait. Every ns of blame of a node is in exactly one cause.
+ * is named by what lies around the name of the other on its way, which then names both, unless the other has 90 % of
+ * both. Code that other processes enter on ways of their own, with hardly any blame, joins the cause that is named by
+ * the same code. So do causes that hold up others on the same processes where one decision in the program leads these
+ * to both (calltree.h): it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
  *
  * Causes that are left and alike may still have one reason: a process that owns three quarters of a matrix is late
  * wherever its rows are worked through. They stay apart, since nothing tells, but each knows the largest it is like.

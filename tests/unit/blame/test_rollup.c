@@ -283,6 +283,20 @@ static void nest_entered_on_two_ways_is_one_cause_wherever_it_is_named(void **st
     }
 }
 
+/* So little comes by the other way that the inner loop has nearly all. */
+static void nest_entered_on_a_small_way_as_well_is_named_by_the_inner_loop(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t codes[] = {ROLLUP_NONE, ROLLUP_NONE, ROLLUP_NONE}, main = waits(&rollup, ROLLUP_NONE);
+    nest(&rollup, main, 5, 0.8, codes);
+    nest(&rollup, main, 120, 0.95, codes);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.nodes.at[rollup.causes.at[0].node].code, codes[1]);
+    rollup_release(&rollup);
+}
+
 /* A library's routine has one loop uneven when it is called here, another one when it is called there. */
 static void loops_of_a_routine_entered_on_two_ways_stay_two(void **state)
 {
@@ -429,6 +443,7 @@ int main(void)
         cmocka_unit_test(code_below_one_call_is_one_cause_however_it_is_entered),
         cmocka_unit_test(loop_entered_on_two_ways_is_named_by_the_larger),
         cmocka_unit_test(nest_entered_on_two_ways_is_one_cause_wherever_it_is_named),
+        cmocka_unit_test(nest_entered_on_a_small_way_as_well_is_named_by_the_inner_loop),
         cmocka_unit_test(loops_of_a_routine_entered_on_two_ways_stay_two),
         cmocka_unit_test(calls_of_others_are_what_a_cause_is_compared_with),
         cmocka_unit_test(what_may_be_chance_is_no_cause),
