@@ -47,7 +47,7 @@ static void on_signal(int signal)
     (void)signal;
     if (!walker)
         return;
-    python_walk_safely(&walker->walk, &walker->scratch, python_thread_state());
+    python_walk_running(&walker->walk, &walker->scratch, python_thread_state());
     n_frames += walker->walk.n;
     if (n_samples++ % TELL_EVERY == 0)
         tell_codes(&walker->walk);

@@ -64,7 +64,7 @@ static void copy_python(struct timer_ring *ring, struct slot *slot)
                                !atomic_load_explicit(&thread->has_callbacks, memory_order_relaxed)))
         return;
     uint64_t state = python_thread_state();
-    python_walk_safely(&slot->python, &ring->scratch, state);
+    python_walk_running(&slot->python, &ring->scratch, state);
     if (thread)
         atomic_store_explicit(&thread->python_state, state, memory_order_relaxed);
 }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -197,6 +198,9 @@ static void use(void *handle)
     struct python_process found = {.eval = 0};
     Dl_info where;
     *(void **)&found.thread_state = dlsym(handle, "PyGILState_GetThisThreadState");
+    *(void **)&found.current_state = dlsym(handle, "_PyThreadState_UncheckedGet");
+    if (!found.current_state) /* its name from 3.13 on */
+        *(void **)&found.current_state = dlsym(handle, "PyThreadState_GetUnchecked");
     found.eval = (uint64_t)(uintptr_t)dlsym(handle, "_PyEval_EvalFrameDefault");
     found.code_type = (uint64_t)(uintptr_t)dlsym(handle, "PyCode_Type");
     if (!found.thread_state || !found.eval || !found.code_type)
@@ -215,6 +219,7 @@ static void use(void *handle)
     if (dladdr((void *)(uintptr_t)found.eval, &where) != 0 && where.dli_fname)
         dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     python_process.thread_state = found.thread_state;
+    python_process.current_state = found.current_state;
     python_process.low = found.low;
     python_process.high = found.high;
     python_process.eval = found.eval;
@@ -260,6 +265,22 @@ bool python_read(uint64_t from, void *to, uint64_t n)
 uint64_t python_thread_state(void)
 {
     return (uint64_t)(uintptr_t)python_process.thread_state();
+}
+
+/* The state of the calling thread in another interpreter, which has the lock; 0 = there is none. Up to 3.11 the current
+ * state may be another thread's, and end at any time. Both states have their thread at the same word. */
+static uint64_t running_state(uint64_t state)
+{
+    enum { STATE_WORDS = 32 };
+    uint64_t current = python_process.current_state ? (uint64_t)(uintptr_t)python_process.current_state() : 0;
+    uint64_t self = (uint64_t)pthread_self(), own[STATE_WORDS], other[STATE_WORDS];
+    if (!current || current == state || !python_read(state, own, sizeof own) ||
+        !python_read(current, other, sizeof other))
+        return 0;
+    for (unsigned i = 0; i < STATE_WORDS; i++)
+        if (own[i] == self)
+            return other[i] == self ? current : 0;
+    return 0;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -360,7 +381,6 @@ static inline void take_frames(struct stack_pages *pages, const struct python_la
                                struct python_walk *walk)
 {
     uint64_t frame = state, back;
-    walk->n = 0;
     walk->is_cut = true;
     if (!load(pages, state + layout->state_frame, &frame) ||
         (layout->holder_frame >= 0 && frame && !load(pages, frame + (uint64_t)layout->holder_frame, &frame)))
@@ -412,7 +432,9 @@ static unsigned read_codes(const struct python_layout *layout, const struct pyth
     return walk->n;
 }
 
-void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state)
+/* The frames of several interpreters, of the innermost first. C code has called each from the next. */
+static void walk_states(struct python_walk *walk, struct python_scratch *scratch, const uint64_t *states,
+                        unsigned n_states)
 {
     const struct python_layout *layout = atomic_load_explicit(&python_process.layout, memory_order_acquire);
     int saved = errno;
@@ -420,11 +442,17 @@ void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch
     walk->n = 0;
     walk->key = 0;
     walk->is_cut = walk->collects = false;
-    if (!layout || !is_address(state))
+    if (!layout)
         return;
     scratch->pages.n = 0;
-    take_frames(&scratch->pages, layout, state, walk);
-    walk->collects = is_collecting(&scratch->pages, layout, state);
+    for (unsigned i = 0; i < n_states && !walk->is_cut; i++) {
+        if (walk->n > 0)
+            walk->frame[walk->n - 1].is_entry = true;
+        if (!is_address(states[i]))
+            continue;
+        take_frames(&scratch->pages, layout, states[i], walk);
+        walk->collects |= is_collecting(&scratch->pages, layout, states[i]);
+    }
     unsigned n_read = read_codes(layout, walk, scratch);
     for (; n < n_read && word_at(scratch->code[n] + TYPE_AT) == python_process.code_type; n++)
         walk->frame[n].mark = python_mark(layout, scratch->code[n]);
@@ -432,6 +460,19 @@ void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch
         atomic_store_explicit(&python_process.proved, true, memory_order_relaxed);
     seal(walk, n);
     errno = saved;
+}
+
+void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state)
+{
+    walk_states(walk, scratch, &state, 1);
+}
+
+void python_walk_running(struct python_walk *walk, struct python_scratch *scratch, uint64_t state)
+{
+    int saved = errno;
+    uint64_t states[] = {is_address(state) ? running_state(state) : 0, state};
+    errno = saved;
+    walk_states(walk, scratch, states, 2);
 }
 
 /* Once a process, as a rule: in the first MPI call. */

@@ -7,6 +7,9 @@
  * reads those of a thread that sleeps. Where fields lie differs by version: known layouts up to 3.12, from 3.13 on the
  * interpreter's own table of offsets. A version that is not known is noted once, and its frames are not read.
  *
+ * A thread may run code in a second interpreter of the process, called from code in the first. The frames of the second
+ * are read while it has the interpreters' lock: it is the current one then.
+ *
  * In a signal handler a code object may just be freed, so all is read through the kernel there, and a walk that meets
  * something odd ends. In an MPI call the frames are whole and memory is read as it is, once a first walk through the
  * kernel has found every object to be what it should be.
@@ -67,10 +70,11 @@ const struct python_layout *python_layout_of(unsigned minor, const void *runtime
 extern struct python_process {
     _Atomic(const struct python_layout *) layout; /* NULL = there is no Python that can be read */
     void *(*thread_state)(void);
-    uint64_t low, high;  /* the interpreter's module */
-    uint64_t eval;       /* the function that runs frames */
-    uint64_t code_type;  /* that of every code object */
-    _Atomic bool proved; /* frames were walked through the kernel, and nothing was odd */
+    void *(*current_state)(void); /* of whoever runs, or of the calling thread, as the version is; may be NULL */
+    uint64_t low, high;           /* the interpreter's module */
+    uint64_t eval;                /* the function that runs frames */
+    uint64_t code_type;           /* that of every code object */
+    _Atomic bool proved;          /* frames were walked through the kernel, and nothing was odd */
 } python_process;
 
 /* Looks for an interpreter in the process; a cheap question when nothing was loaded since. */
@@ -85,6 +89,8 @@ uint64_t python_thread_state(void);
 void python_walk_here(struct python_walk *walk);
 /* The frames of a thread, through the kernel. Signal-safe. */
 void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state);
+/* The same of the calling thread, whose state that is, and before them those of another interpreter that it runs. */
+void python_walk_running(struct python_walk *walk, struct python_scratch *scratch, uint64_t state);
 /* All or nothing, from any address. Signal-safe. */
 bool python_read(uint64_t from, void *to, uint64_t n);
 /* The bytes at the begin of a code object that have the fields which are read. */

@@ -356,7 +356,9 @@ static unsigned n_runs(const struct python_walk *python)
 }
 
 /* Which addresses of the walk are in the function that runs frames. A second interpreter inside this one has more of
- * them, and its frames are not read. So where all frames are known, the innermost too many are left out. */
+ * them, and its frames are not read while it sleeps. So where all frames are known, the innermost too many are left
+ * out.
+ */
 static void find_runs(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
 {
     unsigned n = 0, n_known = n_runs(python);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "wrap/format.h"
 #include "wrap/record/stack/python_code.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,52 @@ static void test_collector(void **state)
     make_interpreter();
 }
 
+static uint64_t current;
+
+static void *current_state(void)
+{
+    return (void *)(uintptr_t)current;
+}
+
+/* Another interpreter that this thread runs has two more frames, which come first. Not those of another thread, or of
+ * a state that has ended. */
+static void test_second_interpreter(void **state)
+{
+    static struct python_walk walk;
+    enum { THREAD_AT = 152, STATE = 62000, HOLDER = 62512, FIRST = 62600 };
+    (void)state;
+    put_word(place(STATE) + 56, place(HOLDER));
+    put_word(place(HOLDER) + 8, place(FIRST));
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t frame = place(FIRST) + (uint64_t)i * FRAME_BYTES, code = put_code(FRAMES + 1 + i);
+        put_word(frame + 32, code);
+        put_word(frame + 48, i == 0 ? frame + FRAME_BYTES : 0);
+        put_word(frame + 56, code + 184 + 2);
+    }
+    put_word(arena.state + THREAD_AT, (uint64_t)pthread_self());
+    put_word(place(STATE) + THREAD_AT, (uint64_t)pthread_self());
+    python_process.current_state = current_state;
+    current = place(STATE);
+    python_walk_running(&walk, &scratch, arena.state);
+    assert_int_equal(walk.n, FRAMES + 2);
+    assert_false(walk.is_cut);
+    assert_false(walk.frame[0].is_entry);
+    assert_true(walk.frame[1].is_entry);
+    assert_true(walk.frame[2].code == place(8192 + CODE_BYTES));
+    uint64_t others[] = {0, arena.state, place(ARENA_BYTES)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        current = others[i];
+        python_walk_running(&walk, &scratch, arena.state);
+        check_walk(&walk);
+    }
+    current = place(STATE);
+    put_word(place(STATE) + THREAD_AT, (uint64_t)pthread_self() + 1);
+    python_walk_running(&walk, &scratch, arena.state);
+    check_walk(&walk);
+    python_process.current_state = NULL;
+    make_interpreter();
+}
+
 static void test_no_frames(void **state)
 {
     static struct python_walk walk;
@@ -345,10 +392,15 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_frames), cmocka_unit_test(test_no_frames),
-        cmocka_unit_test(test_circle),       cmocka_unit_test(test_overwritten_frames),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_text),         cmocka_unit_test(test_collector),
+        cmocka_unit_test(test_whole_frames),
+        cmocka_unit_test(test_no_frames),
+        cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_overwritten_frames),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_collector),
+        cmocka_unit_test(test_second_interpreter),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
