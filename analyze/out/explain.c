@@ -225,15 +225,25 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
     }
 }
 
+static const char *const pauses[PAUSE_N] = {
+    [PAUSE_UNKNOWN] = "asleep or in the kernel",
+    [PAUSE_SLEEP] = "asleep for a time",
+    [PAUSE_FILE] = "reading or writing files",
+    [PAUSE_MEMORY] = "getting memory from the kernel",
+    [PAUSE_DATA] = "asleep for a time or until data comes",
+    [PAUSE_LOCK] = "waiting for a lock or another thread",
+};
+
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others, const char *decision)
 {
     const char *text = explain_reason(arena, &cause->reason, late, others, decision);
-    const char *child = arena_printf(arena, "; mostly waiting for a process that %s started", verb(late, "it", "they"));
-    const char *what = cause->kind == KIND_BLOCKED && cause->pause == PAUSE_CHILD ? child
-                       : cause->kind == KIND_BLOCKED                              ? "; mostly asleep or in the kernel"
-                       : cause->kind == KIND_TRANSFER && !cause->moves_nothing    ? ", moving data"
-                                                                                  : "";
+    const char *pause = cause->pause == PAUSE_CHILD
+                            ? arena_printf(arena, "waiting for a process that %s started", verb(late, "it", "they"))
+                            : pauses[cause->pause];
+    const char *what = cause->kind == KIND_BLOCKED ? arena_printf(arena, "; mostly %s", pause)
+                       : cause->kind == KIND_TRANSFER && !cause->moves_nothing ? ", moving data"
+                                                                               : "";
     if (cause->reason.lacks_cpu)
         return arena_printf(arena, "%s, and %s ready to run but had no CPU", text, verb(late, "was", "were"));
     bool is_of_wait = cause->is_unrecorded || cause->is_unexplained;
@@ -566,6 +576,12 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_CHILD_PROCESS] =
         "start that process earlier and compute meanwhile, share its work among the ranks, or keep its result for the "
         "next run",
+    [ADVICE_OUTSIDE_DATA] =
+        "the program sleeps here for a time, or until data comes (select, poll, a socket): shorten that time, or let "
+        "the rank go on meanwhile",
+    [ADVICE_HELD_LOCK] =
+        "another thread or process holds the lock, or gives the signal, for which this sleeps: do less before it is "
+        "given free",
     [ADVICE_SYSTEM_CALLS] =
         "`whywait report --routines --causing` names the routine that sleeps, reads, writes or waits for a lock; few "
         "calls in `strace -c -w -f` mean page faults: use touched memory again",

@@ -45,8 +45,11 @@ static void routines_tell_what_the_kernel_is_entered_for(void **state)
         {"wait", PAUSE_UNKNOWN}, /* of a condition in C++ as well; that for processes is wait4 inside */
         {"__lll_lock_wait", PAUSE_UNKNOWN},
         {"readout", PAUSE_UNKNOWN},
-        {"pthread_cond_wait", PAUSE_UNKNOWN},
-        {"poll", PAUSE_UNKNOWN},
+        {"__pthread_cond_wait@@GLIBC_2.3.2", PAUSE_LOCK},
+        {"___pthread_mutex_lock", PAUSE_LOCK},
+        {"__GI___poll", PAUSE_DATA},
+        {"__select", PAUSE_DATA},
+        {"selected", PAUSE_UNKNOWN},
         {"", PAUSE_UNKNOWN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
