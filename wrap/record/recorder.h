@@ -102,7 +102,6 @@ struct recorder_thread {
     struct stack_table stacks;
     struct stack_bounds bounds;
     _Atomic uint64_t exit_ns;
-    _Atomic uint64_t python_state; /* of the interpreter, at the last sample; 0 = it ran no Python */
     /* The helper's. */
     struct spool samples;
     struct stack_table sample_stacks;

@@ -66,7 +66,7 @@ static void copy_python(struct timer_ring *ring, struct slot *slot)
     uint64_t state = python_thread_state();
     python_walk_running(&slot->python, &ring->scratch, state);
     if (thread)
-        atomic_store_explicit(&thread->python_state, state, memory_order_relaxed);
+        atomic_store_explicit(&thread->stacks.python_state, state, memory_order_relaxed);
 }
 
 static void on_timer(int signal, siginfo_t *info, void *context)

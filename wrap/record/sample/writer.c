@@ -277,7 +277,7 @@ bool writer_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     struct unwind_stack stack = {.low = place.sp, .high = place.sp + (uint64_t)(got > 0 ? got : 0), .bytes = bytes};
     walk_blocked(&walk, &place, &stack);
-    python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->python_state, memory_order_relaxed));
+    python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->stacks.python_state, memory_order_relaxed));
     python.collects = false; /* another thread of it does */
     if (!read_place(tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;

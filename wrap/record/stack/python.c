@@ -502,6 +502,7 @@ void python_walk_here(struct python_walk *walk)
     unsigned n = 0;
     walk->n = 0;
     walk->key = 0;
+    walk->state = state;
     walk->is_cut = walk->collects = false;
     if (!is_address(state) || !layout ||
         (!atomic_load_explicit(&python_process.proved, memory_order_relaxed) && !prove(state)))

@@ -34,9 +34,10 @@ struct python_frame {
 
 struct python_walk {
     unsigned n;
-    bool is_cut;   /* there are more */
-    bool collects; /* the interpreter looks for garbage (python_walk_safely) */
-    uint64_t key;  /* of all frames; 0 = there are none */
+    bool is_cut;    /* there are more */
+    bool collects;  /* the interpreter looks for garbage (python_walk_safely) */
+    uint64_t key;   /* of all frames; 0 = there are none */
+    uint64_t state; /* of the calling thread (python_walk_here) */
     struct python_frame frame[PYTHON_MOST];
 };
 

@@ -299,6 +299,7 @@ uint32_t stacks_find_python(struct stack_table *table, struct spool *spool, cons
 {
     struct python_walk python;
     python_walk_here(&python);
+    atomic_store_explicit(&table->python_state, python.state, memory_order_relaxed);
     uint32_t known =
         stacks_find_known(table, (uint64_t)(uintptr_t)return_address, (uint64_t)(uintptr_t)frame_address, python.key);
     return known ? known : stacks_find_slow(table, spool, bounds, return_address, frame_address, &python);
