@@ -18,7 +18,7 @@ options.add_argument("--samples", type=int, default=100000)
 options.add_argument("--seconds", type=float, default=60, help="not enough samples by then: wrong")
 args = options.parse_args()
 
-PERIOD_NS, THREADS = 50000, 3
+PERIOD_NS, THREADS = 250000, 3  # about as long as a walk takes beside others, so that the program goes on between
 walks = ctypes.CDLL(args.library)
 walks.walks_begin.argtypes = [ctypes.c_long]
 walks.walks_samples.restype = ctypes.c_uint64
