@@ -759,6 +759,21 @@ static void place_spread(struct costs *costs, const struct rank_costs *rank, uin
         sparse_add(out, steps_put(costs->sites->steps, STEP_COMPUTING, WHAT_PLACE, (uint32_t)place, TRACE_NONE), ns);
 }
 
+bool costs_measure(struct costs *costs, const struct stretch *stretch)
+{
+    if (!stretch->is_counted || !costs->columns.n)
+        return false;
+    work_measure(costs->work, &stretch->counts, &costs->measured);
+    return true;
+}
+
+bool costs_may_be_in(const struct costs *costs, uint32_t step)
+{
+    const struct step_key *key = steps_key(costs->sites->steps, step);
+    bool is_counted = key->what == WHAT_PLACE && map_get(&costs->columns, key->id);
+    return !is_counted || sparse_get(&costs->measured, key->id) > 0;
+}
+
 bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,
                       struct sparse *out)
 {

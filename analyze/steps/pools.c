@@ -550,6 +550,44 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     }
 }
 
+/* Where a pool's looks found sleeps, but for places that the counted stretch never ran: there it cannot have slept. The
+ * weights of all that are left; 0 where none is. */
+static double possible_sleeps(const struct pools *pools, const struct pool *pool, struct sparse *blocked,
+                              struct sparse *sync)
+{
+    for (size_t i = 0; i < pool->blocked.n; i++)
+        if (costs_may_be_in(pools->costs, (uint32_t)pool->blocked.at[i].key))
+            sparse_add(blocked, pool->blocked.at[i].key, pool->blocked.at[i].ns);
+    for (size_t i = 0; i < pool->sync.n; i++)
+        if (costs_may_be_in(pools->costs, (uint32_t)pool->sync.at[i].key))
+            sparse_add(sync, pool->sync.at[i].key, pool->sync.at[i].ns);
+    return sparse_sum(blocked) + sparse_sum(sync);
+}
+
+/* Sleeps at which nobody looked: where others of their kind were. Returns how long of that until another thread woke
+ * it. */
+static double spread_unseen(struct pools *pools, uint32_t rank, uint32_t from, bool is_counted, double ns,
+                            struct sparse *out)
+{
+    const struct pool *pool = &pools->at[from];
+    struct sparse blocked = {0}, sync = {0};
+    double all_ns = sparse_sum(&pool->blocked) + sparse_sum(&pool->sync), sync_ns = sparse_sum(&pool->sync);
+    double left_ns = is_counted ? possible_sleeps(pools, pool, &blocked, &sync) : 0;
+    if (left_ns > 0 && left_ns < all_ns) {
+        for (size_t i = 0; i < blocked.n; i++)
+            sparse_add(out, atom_key(rank, (uint32_t)blocked.at[i].key), ns * blocked.at[i].ns / left_ns);
+        for (size_t i = 0; i < sync.n; i++)
+            sparse_add(out, atom_key(rank, (uint32_t)sync.at[i].key), ns * sync.at[i].ns / left_ns);
+        sync_ns = sparse_sum(&sync);
+        all_ns = left_ns;
+    } else {
+        sparse_add(out, atom_key(rank, pool_atom(pools, from, OFF_BLOCKED)), ns);
+    }
+    sparse_release(&blocked);
+    sparse_release(&sync);
+    return all_ns > 0 ? ns * sync_ns / all_ns : 0;
+}
+
 /* Each sleep where it was seen, or where others of its kind were; `id`: where any were (pool_of_looks). They are scaled
  * to the time blocked, which is theirs but for what is known not to be. */
 static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t id,
@@ -557,6 +595,7 @@ static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stret
 {
     const struct sparse *seen = &stretch->sleeps.seen, *unseen = &stretch->sleeps.unseen;
     double scale = blocked_ns / sleeps_sum(&stretch->sleeps);
+    bool is_counted = costs_measure(pools->costs, stretch);
     for (size_t i = 0; i < seen->n; i++) {
         uint32_t step = key_low(seen->at[i].key);
         sparse_add(out, atom_key(rank, step & ~SLEEP_IS_SYNC), scale * seen->at[i].ns);
@@ -566,9 +605,7 @@ static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stret
         uint32_t of_kind = pool_of_sleep(pools, rank, stretch, (uint32_t)unseen->at[i].key);
         uint32_t from = of_kind == INTERN_NONE ? id : of_kind;
         const struct pool *pool = &pools->at[from];
-        double sync_ns = sparse_sum(&pool->sync), looks_ns = sync_ns + sparse_sum(&pool->blocked);
-        sparse_add(out, atom_key(rank, pool_atom(pools, from, OFF_BLOCKED)), scale * unseen->at[i].ns);
-        spent->asleep_ns += looks_ns > 0 ? scale * unseen->at[i].ns * sync_ns / looks_ns : 0;
+        spent->asleep_ns += spread_unseen(pools, rank, from, is_counted, scale * unseen->at[i].ns, out);
         double n_looks = of_kind == INTERN_NONE ? 1 : fmax(pool->n_blocked + pool->n_sync, 1);
         spent->noise_ns2 += pow(scale * unseen->at[i].ns, 2) / n_looks;
     }
