@@ -139,8 +139,10 @@ static void find_trend(const struct analysis *analysis, const struct cause *caus
                        struct acting *acting)
 {
     struct part parts[WHEN_PARTS];
-    struct line own = line_through(parts, parts_of(cause, span, NULL, parts));
-    struct line both = line_through(parts, parts_of(cause, span, analysis->machine.when_ns, parts));
+    int n = parts_of(cause, span, NULL, parts);
+    struct line own = line_through(parts, n);
+    parts_of(cause, span, analysis->machine.when_ns, parts);
+    struct line both = line_through(parts, n);
     double times = cause->every > 1 ? cause->every : 1; /* others are not told */
     acting->is_trend = (own.last_ns - own.first_ns) * (both.last_ns - both.first_ns) > 0;
     if (!acting->is_trend)
