@@ -576,6 +576,60 @@ static double share_of_b(struct fixture *fix, double times_as_long, uint32_t n_s
     return of_b_ns / all_ns;
 }
 
+/* For 10 ms, in one of the places if a look found it there. */
+static void sleep_in(struct fixture *fix, struct stretch *stretch, const uint32_t *place)
+{
+    stretch->off_ns[OFF_BLOCKED] += 10000000;
+    sleeps_add(&stretch->sleeps, 10000000);
+    if (place) {
+        uint32_t step = steps_put(&fix->steps, STEP_BLOCKED, WHAT_PLACE, *place, TRACE_NONE);
+        sleeps_look(&stretch->sleeps, step, false);
+        sparse_add(&stretch->blocked, step, 10e6);
+        stretch->n_blocked++;
+    }
+    sleeps_close(&stretch->sleeps);
+}
+
+/* Others slept in both places. This process came to one of them only, as its counts say. */
+static void nobody_sleeps_where_it_never_ran(void **state)
+{
+    struct fixture *fix = *state;
+    struct pools pools;
+    struct spent spent;
+    struct sparse out = {0};
+    struct stretch seen = stretch_of(fix, 1000, 1000, 50e6), unseen = stretch_of(fix, 1000, 0, 10e6);
+    add_varied(fix, 0, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    for (int i = 0; i < 5; i++)
+        sleep_in(fix, &seen, &fix->place[i ? B : A]);
+    sleep_in(fix, &unseen, NULL);
+    pools_begin(&pools, &fix->sites, &fix->costs);
+    pools_add_samples(&pools, 0, &seen);
+    pools_complete(&pools);
+    pools_spread(&pools, 1, &unseen, &out, NULL, &spent);
+    double in_b_ns = 0, asleep_ns = 0;
+    for (size_t i = 0; i < out.n; i++) {
+        struct term single;
+        struct shares shares = pools_expand(&pools, key_atom(out.at[i].key), &single);
+        for (size_t k = 0; k < shares.n; k++) {
+            const struct step_key *step = steps_key(&fix->steps, (uint32_t)shares.at[k].key);
+            bool is_asleep = step->state == STEP_BLOCKED;
+            asleep_ns += is_asleep ? out.at[i].ns * shares.at[k].ns : 0;
+            in_b_ns += is_asleep && step->id == fix->place[B] ? out.at[i].ns * shares.at[k].ns : 0;
+        }
+    }
+    assert_near(asleep_ns, 10e6, 1e-9);
+    assert_near(in_b_ns, 0, 1e-9);
+    pools_release(&pools);
+    sparse_release(&out);
+    struct stretch *both[] = {&seen, &unseen};
+    for (int i = 0; i < 2; i++) {
+        sleeps_release(&both[i]->sleeps);
+        sparse_release(&both[i]->blocked);
+        sparse_release(&both[i]->counts);
+    }
+}
+
 /* As where pages are touched for the first time. */
 static void what_a_stretch_takes_beyond_its_costs_only_samples_tell(void **state)
 {
@@ -618,6 +672,7 @@ int main(void)
         TEST(what_shares_a_column_is_known_by_its_samples),
         TEST(places_beyond_the_last_column_share_one),
         TEST(what_a_stretch_takes_beyond_its_costs_only_samples_tell),
+        TEST(nobody_sleeps_where_it_never_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
