@@ -46,11 +46,11 @@ static void report_part(struct report *report, const char *name, double part_ns,
         page_piece(&report->page, HANG, "%s %.1f %%", name, percent);
 }
 
-/* Of the time inside MPI. */
+/* Of the time inside MPI. While the run goes on, nobody knows. */
 static double never_back_ns(const struct analysis *analysis)
 {
     double ns = 0;
-    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+    for (uint32_t i = 0; i < analysis->n_open_waits && !analysis->trace->is_going; i++)
         ns += (double)analysis->open_waits[i].dur_ns;
     return ns < analysis->efficiency.mpi_ns ? ns : analysis->efficiency.mpi_ns;
 }
