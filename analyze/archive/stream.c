@@ -246,7 +246,7 @@ void stream_next_in_call(struct stream *stream)
 size_t stream_callback_bins(const struct stream *stream, const uint8_t **records)
 {
     size_t at = stream->n_callbacks_told - 1, from = at ? stream->callbacks.at[at - 1].bins : 0;
-    *records = stream->callback_bins.at + from;
+    *records = stream->callback_bins.n ? &stream->callback_bins.at[from] : NULL;
     return stream->callbacks.at[at].bins - from;
 }
 

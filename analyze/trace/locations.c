@@ -131,7 +131,7 @@ const struct event *location_next(struct location_reader *location)
     event->time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->clock, event->time_ns,
                                     location->n_handed++);
     if (event->kind == EV_BINS) {
-        event->bins = location->bins.at + location->bins_handed;
+        event->bins = event->n_bins ? &location->bins.at[location->bins_handed] : NULL;
         location->bins_handed += event->n_bins;
     }
     return event;
