@@ -474,6 +474,36 @@ static void busy_workers_are_what_the_process_does(void **state)
     check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED);
 }
 
+/* Another thread of rank 0 calls MPI as well, and sleeps. What a worker does while both sleep is no time of theirs by
+ * itself: it is the main thread's, which fell asleep last. */
+static void a_worker_works_for_the_thread_that_slept_last(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    add_workers(scene->trace, 2);
+    scene->trace->locations[3] = (struct trace_location){.name = "worker", .rank = 0, .thread = 2};
+    uint32_t loop = code_frame(scene, "loop"), join = code_frame(scene, "join");
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    scene_enter(scene, 2, WW_ID_Comm_rank, 12);
+    scene_leave(scene, 2, WW_ID_Comm_rank, 13);
+    for (uint64_t i = 0; i < 60; i++)
+        sample(scene, 3, loop, 1000 + 1000 * i, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t sleeper = i ? 0 : 2;
+        uint64_t since_ns = i ? 20000 : 15000;
+        scene_event(scene, (struct event){.kind = EV_OFF, .loc = sleeper, .time_ns = since_ns, .flags = WW_SW_OUT});
+        for (uint64_t k = 1; k < 6; k++)
+            sample(scene, sleeper, join, 10000 * k, WW_S_BLOCKED | WW_S_SYNC);
+        scene_event(scene, (struct event){.kind = EV_ON, .loc = sleeper, .time_ns = 60000000});
+    }
+    barriers(scene, (uint64_t[]){60010, 10010}, 60020);
+    scene_analyse(scene);
+    const struct cause *cause = &scene->analysis->causes[0];
+    assert_true(scene->analysis->n_causes && !strcmp(scene->analysis->steps[cause->step].routine, "loop"));
+    assert_in_range(cause->ranks[0].time_ns / 1000, 57000, 60000);
+    scene_free(scene);
+}
+
 /* The main threads sleep while their workers compute, that of rank 1 for longer in each of 30 steps. They have
  * no CPU for a while, in all steps but the first: that is nothing the program did, and all steps are alike. */
 static void workers_without_a_cpu_are_not_code(void **state)
@@ -752,6 +782,7 @@ int main(void)
         cmocka_unit_test(the_slowest_rank_is_chosen_on_the_whole),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_system_calls_were_sampled),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
+        cmocka_unit_test(a_worker_works_for_the_thread_that_slept_last),
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
