@@ -43,10 +43,10 @@ struct causes {
     struct steps *steps;
     struct placing placing;
     struct rollup rollup;
-    struct sparse busy_code;  /* computing time by (rank, code place) */
-    struct sparse generated;  /* by code place: samples below it in code made at run time, less all others */
-    struct sparse in_kernel;  /* by (rank, blocked step): the part of its samples that were on a CPU */
-    const struct crew *crews; /* by rank */
+    struct sparse busy_code;   /* computing time by (rank, code place) */
+    struct sparse generated;   /* by code place: samples below it in code made at run time, less all others */
+    struct sparse kernel_part; /* by (rank, blocked step): the part of its samples that were on a CPU */
+    const struct crew *crews;  /* by rank */
     struct arena arena;
     VEC(struct cause_sums) sums; /* by cause in rollup */
     VEC(bool) is_inside;         /* by node in rollup: it lies in the code that names its cause */

@@ -290,7 +290,7 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
 }
 
 /* System calls and page faults are sampled as computing is. Of a sleep, switches tell the length. */
-static void find_in_kernel(struct causes *causes)
+static void find_kernel_parts(struct causes *causes)
 {
     const struct survey *survey = causes->input->survey;
     struct sparse sampled = {0}, kernel = {0};
@@ -306,8 +306,8 @@ static void find_in_kernel(struct causes *causes)
     sparse_pack(&kernel);
     sparse_pack(&sampled);
     for (size_t i = 0; i < kernel.n; i++)
-        sparse_add(&causes->in_kernel, kernel.at[i].key, kernel.at[i].ns / sparse_get(&sampled, kernel.at[i].key));
-    sparse_pack(&causes->in_kernel);
+        sparse_add(&causes->kernel_part, kernel.at[i].key, kernel.at[i].ns / sparse_get(&sampled, kernel.at[i].key));
+    sparse_pack(&causes->kernel_part);
     sparse_release(&kernel);
     sparse_release(&sampled);
 }
@@ -317,7 +317,7 @@ static double sampled_part(const struct causes *causes, uint32_t rank, uint32_t 
 {
     enum step_state state = (enum step_state)steps_key(causes->steps, step)->state;
     return state == STEP_COMPUTING ? 1
-           : state == STEP_BLOCKED ? sparse_get(&causes->in_kernel, key_pair(rank, step))
+           : state == STEP_BLOCKED ? sparse_get(&causes->kernel_part, key_pair(rank, step))
                                    : 0;
 }
 
@@ -570,7 +570,7 @@ static void causes_release(struct causes *causes)
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->busy_code);
     sparse_release(&causes->generated);
-    sparse_release(&causes->in_kernel);
+    sparse_release(&causes->kernel_part);
     arena_release(&causes->arena);
     rollup_release(&causes->rollup);
     placing_release(&causes->placing);
@@ -582,7 +582,7 @@ void causes_find(const struct causes_input *input)
     placing_begin(&causes.placing, input->sites, input->survey);
     causes_roll_up(&causes);
     causes.crews = crews_of(input->analysis->trace, &causes.arena);
-    find_in_kernel(&causes);
+    find_kernel_parts(&causes);
     const struct sparse *times = &input->measures->times;
     for (size_t i = 0; i < times->n; i++)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);

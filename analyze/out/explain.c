@@ -227,6 +227,7 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
 
 static const char *const pauses[PAUSE_N] = {
     [PAUSE_UNKNOWN] = "asleep or in the kernel",
+    [PAUSE_CHILD] = "waiting for another process",
     [PAUSE_SLEEP] = "asleep for a time",
     [PAUSE_FILE] = "reading or writing files",
     [PAUSE_MEMORY] = "getting memory from the kernel",
@@ -238,10 +239,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others, const char *decision)
 {
     const char *text = explain_reason(arena, &cause->reason, late, others, decision);
-    const char *pause = cause->pause == PAUSE_CHILD
-                            ? arena_printf(arena, "waiting for a process that %s started", verb(late, "it", "they"))
-                            : pauses[cause->pause];
-    const char *what = cause->kind == KIND_BLOCKED ? arena_printf(arena, "; mostly %s", pause)
+    const char *what = cause->kind == KIND_BLOCKED ? arena_printf(arena, "; mostly %s", pauses[cause->pause])
                        : cause->kind == KIND_TRANSFER && !cause->moves_nothing ? ", moving data"
                                                                                : "";
     if (cause->reason.lacks_cpu)

@@ -550,18 +550,17 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     }
 }
 
-/* Where a pool's looks found sleeps, but for places that the counted stretch never ran: there it cannot have slept. The
- * weights of all that are left; 0 where none is. */
-static double possible_sleeps(const struct pools *pools, const struct pool *pool, struct sparse *blocked,
-                              struct sparse *sync)
+/* Weights of looks, but for places that the counted stretch never ran: there it cannot have slept. Returns their sum.
+ * Where nothing is counted, that of all, and adds none. */
+static double add_possible(const struct pools *pools, const struct sparse *looks, bool is_counted, struct sparse *out)
 {
-    for (size_t i = 0; i < pool->blocked.n; i++)
-        if (costs_may_be_in(pools->costs, (uint32_t)pool->blocked.at[i].key))
-            sparse_add(blocked, pool->blocked.at[i].key, pool->blocked.at[i].ns);
-    for (size_t i = 0; i < pool->sync.n; i++)
-        if (costs_may_be_in(pools->costs, (uint32_t)pool->sync.at[i].key))
-            sparse_add(sync, pool->sync.at[i].key, pool->sync.at[i].ns);
-    return sparse_sum(blocked) + sparse_sum(sync);
+    double sum = is_counted ? 0 : sparse_sum(looks);
+    for (size_t i = 0; i < looks->n && is_counted; i++)
+        if (costs_may_be_in(pools->costs, (uint32_t)looks->at[i].key)) {
+            sparse_add(out, looks->at[i].key, looks->at[i].ns);
+            sum += looks->at[i].ns;
+        }
+    return sum;
 }
 
 /* Sleeps at which nobody looked: where others of their kind were. Returns how long of that until another thread woke
@@ -570,22 +569,17 @@ static double spread_unseen(struct pools *pools, uint32_t rank, uint32_t from, b
                             struct sparse *out)
 {
     const struct pool *pool = &pools->at[from];
-    struct sparse blocked = {0}, sync = {0};
-    double all_ns = sparse_sum(&pool->blocked) + sparse_sum(&pool->sync), sync_ns = sparse_sum(&pool->sync);
-    double left_ns = is_counted ? possible_sleeps(pools, pool, &blocked, &sync) : 0;
-    if (left_ns > 0 && left_ns < all_ns) {
-        for (size_t i = 0; i < blocked.n; i++)
-            sparse_add(out, atom_key(rank, (uint32_t)blocked.at[i].key), ns * blocked.at[i].ns / left_ns);
-        for (size_t i = 0; i < sync.n; i++)
-            sparse_add(out, atom_key(rank, (uint32_t)sync.at[i].key), ns * sync.at[i].ns / left_ns);
-        sync_ns = sparse_sum(&sync);
-        all_ns = left_ns;
-    } else {
+    struct sparse looks = {0};
+    double blocked = add_possible(pools, &pool->blocked, is_counted, &looks);
+    double sync = add_possible(pools, &pool->sync, is_counted, &looks), sum = blocked + sync;
+    bool are_fewer = sum < sparse_sum(&pool->blocked) + sparse_sum(&pool->sync);
+    if (sum > 0 && are_fewer)
+        for (size_t i = 0; i < looks.n; i++)
+            sparse_add(out, atom_key(rank, (uint32_t)looks.at[i].key), ns * looks.at[i].ns / sum);
+    else
         sparse_add(out, atom_key(rank, pool_atom(pools, from, OFF_BLOCKED)), ns);
-    }
-    sparse_release(&blocked);
-    sparse_release(&sync);
-    return all_ns > 0 ? ns * sync_ns / all_ns : 0;
+    sparse_release(&looks);
+    return sum > 0 ? ns * sync / sum : 0;
 }
 
 /* Each sleep where it was seen, or where others of its kind were; `id`: where any were (pool_of_looks). They are scaled

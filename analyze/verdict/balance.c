@@ -132,12 +132,12 @@ static bool is_more_often(const struct sides *sides)
     return (others->executions > 0 || never_run) && late->executions > NOTABLY_LONGER * others->executions;
 }
 
-static bool is_dearer(const struct sides *sides)
+static bool one_costs_more(const struct sides *sides)
 {
-    bool is_dearer = false;
-    for (uint32_t i = 0; i < sides->late.n && has_costs(sides); i++)
-        is_dearer |= ratio_exceeds(cost_ratio(sides, i), NOTABLY_LONGER);
-    return is_dearer;
+    bool has = has_costs(sides), costs_more = false;
+    for (uint32_t i = 0; i < sides->late.n && has; i++)
+        costs_more |= ratio_exceeds(cost_ratio(sides, i), NOTABLY_LONGER);
+    return costs_more;
 }
 
 static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
@@ -158,7 +158,7 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
     bool is_same = is_same_cost(sides);
     if (is_same || is_unknown_cost(sides))
         settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (is_more_often(sides) && !is_dearer(sides))
+    if (is_more_often(sides) && !one_costs_more(sides))
         settled.more_time = KIND_MORE_WORK;
     kind_becomes(cause, KIND_MORE_TIME, settled.more_time);
     kind_becomes(cause, KIND_SLOWER, settled.slower);

@@ -4,7 +4,7 @@
  *
  * ranks: 3
  * expect: loop=starting rank=1 share=0.8 call=MPI_Barrier wait="wait at barrier" waiters=0,2 kind=blocked
- *     says="waiting for a process that it started" next="start that process earlier" next_not=strace
+ *     says="waiting for another process" next="start that process earlier" next_not=strace
  */
 #define _GNU_SOURCE
 #include "known.h"

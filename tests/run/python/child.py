@@ -5,7 +5,7 @@ Rank 1 runs another program before each barrier, and waits for its end, as a ran
 
  * ranks: 2
  * expect: loop=compile routine=compile rank=1 share=0.8 call=MPI_Barrier site_in=main kind=blocked
- *         says="waiting for a process that it started" next="start that process earlier" next_not=strace
+ *         says="waiting for another process" next="start that process earlier" next_not=strace
 """
 import subprocess
 

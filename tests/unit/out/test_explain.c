@@ -424,7 +424,7 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(told_cause(&arena, &cause), "mostly waiting for a lock or another thread"));
     cause.pause = PAUSE_CHILD;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "start that process earlier"));
-    assert_non_null(strstr(told_cause(&arena, &cause), "mostly waiting for a process that it started"));
+    assert_non_null(strstr(told_cause(&arena, &cause), "mostly waiting for another process"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "memory access"));
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "denormals"));

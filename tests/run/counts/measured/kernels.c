@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops whose branches go another way from one interval to the next, with constants that compilers take out of them. */
-#include "tests/run/counts/work/steps.h"
+#include "tests/run/counts/measured/steps.h"
 #include <stdio.h>
 #include <stdlib.h>
 

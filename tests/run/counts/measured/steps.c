@@ -5,7 +5,7 @@
  *     S                 an interval ends
  *     P address n       the instruction at this link-time address was executed n times
  */
-#include "tests/run/counts/work/steps.h"
+#include "tests/run/counts/measured/steps.h"
 #include "tests/run/counts/sync.h"
 #include <signal.h>
 #include <stdint.h>
