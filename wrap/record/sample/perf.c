@@ -3,8 +3,7 @@
  * Two parts: what a sample costs, and what the two rings of a thread say, merged by time.
  *
  * A sample is an interrupt, and on a virtual machine an interrupt can cost thirty times what it costs on bare metal. So
- * it is measured: a loop reads the clock while it is sampled fast. The steps between readings in which a sample came
- * have an interrupt in them, and the shortest of these is the cost: whatever else came in between only adds to it.
+ * it is measured at the start (trial.h).
  *
  * The cost of a switch is measured likewise, at the start: programs that switch thousands of times a second pay for
  * that more than for samples.
@@ -18,6 +17,7 @@
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/sampled.h"
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/sample/trial.h"
 #include "wrap/record/sample/visits.h"
 #include "wrap/record/sample/writer.h"
 #include "wrap/record/threads.h"
@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -41,7 +42,6 @@ enum {
     TRIAL_NS = 2000000,
     TRIAL_PERIOD_NS = 200000,
     RARE_PERIOD_NS = 20000000, /* behind the scheduler's tick, like that of threads that switch often (switching.h) */
-    GAP_NS = 1200,
     MAX_READINGS = 1000000,
     USUAL_COST_NS = 5000,
     STOPS = 32,
@@ -133,27 +133,28 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* 0 if no sample came. Gaps are no part of the time for which it goes on: who is taken off the CPU in between would be
- * back with next to no samples. */
+static uint64_t switches_so_far(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)(usage.ru_nivcsw + usage.ru_nvcsw) : 0;
+}
+
+/* 0 if no sample came that tells. */
 static uint64_t least_sample_ns(struct ring *ring)
 {
-    uint64_t least_ns = UINT64_MAX, before_ns = recorder_now_ns(), last_ns = 0, looped_ns = 0;
+    struct trial trial = {.n_switches = switches_so_far(), .before_ns = recorder_now_ns()};
     /* The number of readings is bounded as well: a clock may stand still. */
-    for (unsigned i = 0; looped_ns < TRIAL_NS && i < MAX_READINGS; i++) {
+    for (unsigned i = 0; trial.looped_ns < TRIAL_NS && i < MAX_READINGS; i++) {
         uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-        uint64_t now_ns = recorder_now_ns(), step_ns = now_ns - before_ns;
-        if (head != ring->tail) {
-            uint64_t took_ns =
-                step_ns > last_ns ? step_ns : last_ns; /* before this look at the ring or behind the last */
-            least_ns = took_ns < least_ns ? took_ns : least_ns;
+        uint64_t now_ns = recorder_now_ns();
+        bool has_sample = head != ring->tail;
+        if (has_sample) {
             ring->tail = head;
             __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
-        } else if (step_ns < GAP_NS)
-            looped_ns += step_ns;
-        before_ns = now_ns;
-        last_ns = step_ns;
+        }
+        trial_step(&trial, now_ns, has_sample, has_sample ? switches_so_far() : 0);
     }
-    return least_ns < UINT64_MAX ? least_ns : 0;
+    return trial.least_ns;
 }
 
 /* A thread that leaves its CPU and comes back has each of its events stopped and started. This happens here without

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a thread that leaves the CPU often is sampled less, for times and counts that are given; and what a sample costs
- * where others use the same CPU. */
+/* When a thread that leaves the CPU often is sampled less, for times and counts that are given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "wrap/record/sample/perf.h"
 #include "wrap/record/sample/switching.h"
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { MS = 1000000 };
 
@@ -112,39 +106,6 @@ static void test_calls_are_apart(void **state)
     assert_int_equal(absence_add(&absence, 1, 300 * MS, 301 * MS), MS);
 }
 
-enum { BUSY = 3, TRIALS = 12, ALIKE = 20 };
-
-/* Ranks that share a CPU take it from each other for milliseconds, an interrupt takes microseconds. Were the one taken
- * for the other, such a rank would be sampled several times less often than the rest. */
-static void test_preemption_is_no_interrupt(void **state)
-{
-    (void)state;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)sched_getcpu(), &one);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    pid_t busy[BUSY];
-    for (int i = 0; i < BUSY; i++)
-        if ((busy[i] = fork()) == 0)
-            for (;;)
-                ;
-    uint64_t least_ns = UINT64_MAX, most_ns = 0;
-    int error = 0;
-    for (int i = 0; i < TRIALS && error == 0; i++) {
-        uint64_t cost_ns = perf_choose(&error);
-        least_ns = cost_ns < least_ns ? cost_ns : least_ns;
-        most_ns = cost_ns > most_ns ? cost_ns : most_ns;
-        sched_yield();
-    }
-    for (int i = 0; i < BUSY; i++) {
-        kill(busy[i], SIGKILL);
-        waitpid(busy[i], NULL, 0);
-    }
-    if (error != 0)
-        skip();
-    assert_true(most_ns < ALIKE * least_ns);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_begins_and_ends),
@@ -152,7 +113,6 @@ int main(void)
                                        cmocka_unit_test(test_delays),
                                        cmocka_unit_test(test_burst),
                                        cmocka_unit_test(test_short_absences_are_told_together),
-                                       cmocka_unit_test(test_calls_are_apart),
-                                       cmocka_unit_test(test_preemption_is_no_interrupt)};
+                                       cmocka_unit_test(test_calls_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
