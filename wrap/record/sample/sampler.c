@@ -470,7 +470,7 @@ uint64_t sampler_patience_ns(void)
         const struct sampler_thread *s = t->sampler;
         if (!s)
             continue;
-        bool sleeps = s->asleep_ns > 0 || (!sampler.has_switches && s->state == OFF_ASLEEP);
+        bool sleeps = s->asleep_ns > 0 || s->state == OFF_ASLEEP;
         uint64_t look_ns = s->n_looks < FIRST_LOOKS ? SHORTEST_PATIENCE_NS : PATIENCE_ASLEEP_NS;
         patience_ns = sleeps && look_ns < patience_ns ? look_ns : patience_ns;
         uint64_t fills_ns = s->fills_ns / 2 > SHORTEST_PATIENCE_NS ? s->fills_ns / 2 : SHORTEST_PATIENCE_NS;
