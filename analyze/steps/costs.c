@@ -767,11 +767,14 @@ bool costs_measure(struct costs *costs, const struct stretch *stretch)
     return true;
 }
 
-bool costs_may_be_in(const struct costs *costs, uint32_t step)
+double costs_part_of_run(const struct costs *costs, uint32_t rank, uint32_t step)
 {
     const struct step_key *key = steps_key(costs->sites->steps, step);
-    bool is_counted = key->what == WHAT_PLACE && map_get(&costs->columns, key->id);
-    return !is_counted || sparse_get(&costs->measured, key->id) > 0;
+    if (key->what != WHAT_PLACE || !map_get(&costs->columns, key->id))
+        return NAN;
+    const struct sparse *of_run = &(rank < costs->n_ranks ? &costs->ranks[rank] : &costs->all)->work;
+    double work = sparse_get(&costs->measured, key->id);
+    return work > 0 ? work / sparse_get(of_run, key->id) : 0;
 }
 
 bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,

@@ -37,6 +37,7 @@
 #include "analyze/counts/executions.h"
 
 enum { COSTS_COLUMNS_MAX = 128 };
+#define COSTS_ALL_RANKS UINT32_MAX
 
 /* Work and sampled time by column. */
 struct cost_column {
@@ -94,10 +95,11 @@ static inline void costs_add(struct costs *costs, uint32_t rank, const struct st
 }
 /* After it. */
 void costs_fit(struct costs *costs, const struct survey *survey);
-/* What a stretch ran, as costs_may_be_in is to know. False where it is not counted. */
+/* What a stretch ran, as costs_part_of_run is to know. False where it is not counted. */
 bool costs_measure(struct costs *costs, const struct stretch *stretch);
-/* False of a step in counted code that the stretch measured last never ran. */
-bool costs_may_be_in(const struct costs *costs, uint32_t step);
+/* Of the work that a process (COSTS_ALL_RANKS: all) did over the run in a step's place: the part that the stretch
+ * measured last did. NAN for a step outside counted code. After the fit. */
+double costs_part_of_run(const struct costs *costs, uint32_t rank, uint32_t step);
 /* Relative durations of the steps of a counted stretch, by step; adds nothing and returns false when they are not
  * known. A place that is entered on several ways has those that are `seen` in such stretches (packed, by step), if any
  * are. */

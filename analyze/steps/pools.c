@@ -99,17 +99,19 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
 }
 
 /* The pools that tell where a sleep is at which nobody looked, the best first: between the same two calls, else before
- * the same one, else after it; of this process, or of any. */
-enum { SLEEP_POOLS = 8 };
+ * the same one, else after it, else anywhere; of this process, or of any. */
+enum { SLEEP_POOLS = 12, ANYWHERE = SLEEP_POOLS - 2 };
 static void keys_of_sleep(struct pool_key keys[SLEEP_POOLS], uint32_t rank, const struct stretch *stretch,
                           uint32_t kind)
 {
     const uint32_t of_length = sleep_kind_of_length(kind);
     const struct pool_key of_any[] = {
         {.from = stretch->from, .to = stretch->to, .bucket = sleep_kind_of_order(kind, stretch->sleeps.n)},
+        {.from = stretch->from, .to = stretch->to, .bucket = sleep_kind_of_number(kind, stretch->sleeps.n)},
         {.from = stretch->from, .to = stretch->to, .bucket = of_length},
         {.from = SITE_ANY, .to = stretch->to, .bucket = of_length},
         {.from = stretch->from, .to = SITE_ANY, .bucket = of_length},
+        {.from = SITE_ANY, .to = SITE_ANY, .bucket = of_length},
     };
     for (int i = 0; i < SLEEP_POOLS; i++) {
         keys[i] = of_any[i / 2];
@@ -118,25 +120,30 @@ static void keys_of_sleep(struct pool_key keys[SLEEP_POOLS], uint32_t rank, cons
     }
 }
 
-/* Looks come equally often in equal times, however long the sleep is: each weighs the same. */
+static void add_sleep(struct pools *pools, struct pool_key key, uint32_t step, double weight)
+{
+    bool is_sync = step & SLEEP_IS_SYNC;
+    uint32_t id = pool_put(pools, key);
+    struct pool *pool = &pools->at[id];
+    sparse_add(is_sync ? &pool->sync : &pool->blocked, step & ~SLEEP_IS_SYNC, weight);
+    pool->all = INTERN_NONE;
+    pool->n_sync += is_sync;
+    pool->n_blocked += !is_sync;
+    pool->n_samples++;
+}
+
+/* Looks come equally often in equal times, however long the sleep is: each weighs the same. Lengths scatter, so it
+ * tells of those that are a little shorter or longer as well, half as much. */
 static void add_sleeps(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
     const struct sparse *seen = &stretch->sleeps.seen;
-    for (size_t i = 0; i < seen->n; i++) {
-        struct pool_key keys[SLEEP_POOLS];
-        uint32_t step = key_low(seen->at[i].key);
-        bool is_sync = step & SLEEP_IS_SYNC;
-        keys_of_sleep(keys, rank, stretch, key_high(seen->at[i].key));
-        for (int k = 0; k < SLEEP_POOLS; k++) {
-            uint32_t id = pool_put(pools, keys[k]);
-            struct pool *pool = &pools->at[id];
-            sparse_add(is_sync ? &pool->sync : &pool->blocked, step & ~SLEEP_IS_SYNC, 1);
-            pool->all = INTERN_NONE;
-            pool->n_sync += is_sync;
-            pool->n_blocked += !is_sync;
-            pool->n_samples++;
+    for (size_t i = 0; i < seen->n; i++)
+        for (int longer = -1; longer <= 1; longer++) {
+            struct pool_key keys[SLEEP_POOLS];
+            keys_of_sleep(keys, rank, stretch, key_high(seen->at[i].key) + (uint32_t)longer);
+            for (int k = 0; k < SLEEP_POOLS; k++)
+                add_sleep(pools, keys[k], key_low(seen->at[i].key), longer ? 0.5 : 1);
         }
-    }
 }
 
 /* All stretches of like length before a call, of all processes, that begin with the same function of MPI: a process may
@@ -204,8 +211,11 @@ void pools_complete(struct pools *pools)
             pool->team_ns += part * all->team_ns;
         }
     }
-    for (size_t i = 0; i < pools->n; i++)
+    for (size_t i = 0; i < pools->n; i++) {
         sparse_pack(&pools->at[i].on);
+        sparse_pack(&pools->at[i].blocked);
+        sparse_pack(&pools->at[i].sync);
+    }
     size_t n = KINDS_A_RANK;
     while (n < (size_t)KINDS_A_RANK * pools->sites->trace->n_ranks)
         n *= 2;
@@ -327,7 +337,7 @@ static uint32_t pool_of_sleep(const struct pools *pools, uint32_t rank, const st
     struct pool_key keys[SLEEP_POOLS];
     uint32_t best = INTERN_NONE;
     keys_of_sleep(keys, rank, stretch, kind);
-    for (int i = 0; i < SLEEP_POOLS; i++) {
+    for (int i = 0; i < ANYWHERE; i++) {
         uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
         if (id == INTERN_NONE)
             continue;
@@ -556,11 +566,59 @@ static double add_possible(const struct pools *pools, const struct sparse *looks
 {
     double sum = is_counted ? 0 : sparse_sum(looks);
     for (size_t i = 0; i < looks->n && is_counted; i++)
-        if (costs_may_be_in(pools->costs, (uint32_t)looks->at[i].key)) {
+        if (costs_part_of_run(pools->costs, COSTS_ALL_RANKS, (uint32_t)looks->at[i].key) != 0) {
             sparse_add(out, looks->at[i].key, looks->at[i].ns);
             sum += looks->at[i].ns;
         }
     return sum;
+}
+
+/* Looks at places, each for the work that the stretch measured last did there: all processes sleep as long for as much
+ * of it, but for what more than a few looks of its own tell. Returns the sum: NAN if not all is
+ * counted. */
+static double add_by_work(const struct pools *pools, uint32_t rank, const struct sparse *own, const struct sparse *all,
+                          struct sparse *out)
+{
+    double sum = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        uint32_t step = (uint32_t)all->at[i].key;
+        double of_all = all->at[i].ns * costs_part_of_run(pools->costs, COSTS_ALL_RANKS, step);
+        double of_own = 1 / costs_part_of_run(pools->costs, rank, step), n_own = own ? sparse_get(own, step) : 0;
+        double weight = of_all == 0 ? 0 : (n_own + POOL_SAMPLES_OWN) / (of_own + POOL_SAMPLES_OWN / of_all);
+        sparse_add(out, step, weight);
+        sum += weight;
+    }
+    return sum;
+}
+
+static void add_weighed(struct sparse *out, uint32_t rank, const struct sparse *weights, double scale)
+{
+    for (size_t i = 0; i < weights->n; i++)
+        sparse_add(out, atom_key(rank, (uint32_t)weights->at[i].key), scale * weights->at[i].ns);
+}
+
+/* Sleeps of the counted stretch at which nobody looked: each execution of a place sleeps for as long as others, as far
+ * as looks tell. False where they do not. */
+static bool spread_by_work(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t kind, double ns,
+                           struct sparse *out, struct spent *spent)
+{
+    struct pool_key keys[SLEEP_POOLS];
+    keys_of_sleep(keys, rank, stretch, kind);
+    uint32_t own_id = intern_find(&pools->keys, &keys[ANYWHERE], sizeof *keys);
+    uint32_t all_id = intern_find(&pools->keys, &keys[ANYWHERE + 1], sizeof *keys);
+    if (all_id == INTERN_NONE)
+        return false;
+    const struct pool *own = own_id == INTERN_NONE ? NULL : &pools->at[own_id], *all = &pools->at[all_id];
+    struct sparse weights = {0};
+    double blocked = add_by_work(pools, rank, own ? &own->blocked : NULL, &all->blocked, &weights);
+    double sync = add_by_work(pools, rank, own ? &own->sync : NULL, &all->sync, &weights), sum = blocked + sync;
+    if (sum > 0) {
+        add_weighed(out, rank, &weights, ns / sum);
+        spent->asleep_ns += ns * sync / sum;
+        spent->noise_ns2 += ns * ns / all->n_samples;
+    }
+    sparse_release(&weights);
+    return sum > 0;
 }
 
 /* Sleeps at which nobody looked: where others of their kind were. Returns how long of that until another thread woke
@@ -574,8 +632,7 @@ static double spread_unseen(struct pools *pools, uint32_t rank, uint32_t from, b
     double sync = add_possible(pools, &pool->sync, is_counted, &looks), sum = blocked + sync;
     bool are_fewer = sum < sparse_sum(&pool->blocked) + sparse_sum(&pool->sync);
     if (sum > 0 && are_fewer)
-        for (size_t i = 0; i < looks.n; i++)
-            sparse_add(out, atom_key(rank, (uint32_t)looks.at[i].key), ns * looks.at[i].ns / sum);
+        add_weighed(out, rank, &looks, ns / sum);
     else
         sparse_add(out, atom_key(rank, pool_atom(pools, from, OFF_BLOCKED)), ns);
     sparse_release(&looks);
@@ -596,12 +653,13 @@ static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stret
         spent->asleep_ns += step & SLEEP_IS_SYNC ? scale * seen->at[i].ns : 0;
     }
     for (size_t i = 0; i < unseen->n; i++) {
-        uint32_t of_kind = pool_of_sleep(pools, rank, stretch, (uint32_t)unseen->at[i].key);
-        uint32_t from = of_kind == INTERN_NONE ? id : of_kind;
-        const struct pool *pool = &pools->at[from];
-        spent->asleep_ns += spread_unseen(pools, rank, from, is_counted, scale * unseen->at[i].ns, out);
-        double n_looks = of_kind == INTERN_NONE ? 1 : fmax(pool->n_blocked + pool->n_sync, 1);
-        spent->noise_ns2 += pow(scale * unseen->at[i].ns, 2) / n_looks;
+        uint32_t kind = (uint32_t)unseen->at[i].key;
+        double ns = scale * unseen->at[i].ns;
+        if (is_counted && spread_by_work(pools, rank, stretch, kind, ns, out, spent))
+            continue;
+        uint32_t of_kind = pool_of_sleep(pools, rank, stretch, kind), from = of_kind == INTERN_NONE ? id : of_kind;
+        spent->asleep_ns += spread_unseen(pools, rank, from, is_counted, ns, out);
+        spent->noise_ns2 += ns * ns / (of_kind == INTERN_NONE ? 1 : pools->at[from].n_samples);
     }
 }
 

@@ -84,10 +84,16 @@ static inline void sleeps_close(struct sleeps *sleeps)
     sparse_add(is_seen ? &sleeps->seen : &sleeps->unseen, is_seen ? key_pair(kind, step) : kind, ns);
 }
 
-/* Kinds of a sleep among those of all stretches: the same of as many; all that are as long. */
+/* Kinds of a sleep among those of all stretches: the same of as many; all that are as long, of about as many; all that
+ * are as long. */
 static inline uint32_t sleep_kind_of_order(uint32_t kind, uint32_t n)
 {
     return kind + SLEEP_LENGTHS * (SLEEP_ORDER_MOST + 1) * (n < SLEEP_ORDER_MOST ? n : SLEEP_ORDER_MOST);
+}
+static inline uint32_t sleep_kind_of_number(uint32_t kind, uint32_t n)
+{
+    uint32_t number = SLEEP_ORDER_MOST + 1 + length_kind(n);
+    return kind % SLEEP_LENGTHS + SLEEP_LENGTHS * (SLEEP_ORDER_MOST + 1) * number;
 }
 static inline uint32_t sleep_kind_of_length(uint32_t kind)
 {

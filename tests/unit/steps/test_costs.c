@@ -590,18 +590,15 @@ static void sleep_in(struct fixture *fix, struct stretch *stretch, const uint32_
     sleeps_close(&stretch->sleeps);
 }
 
-/* Others slept in both places. This process came to one of them only, as its counts say. */
-static void nobody_sleeps_where_it_never_ran(void **state)
+/* Of a sleep of rank 1 at which nobody looked, in B, when rank 0 was seen asleep so often in A and in B. */
+static double part_asleep_in_b(struct fixture *fix, int looks_a, int looks_b, double a, double b)
 {
-    struct fixture *fix = *state;
     struct pools pools;
     struct spent spent;
     struct sparse out = {0};
-    struct stretch seen = stretch_of(fix, 1000, 1000, 50e6), unseen = stretch_of(fix, 1000, 0, 10e6);
-    add_varied(fix, 0, A_NS, B_NS);
-    costs_fit(&fix->costs, &fix->survey);
-    for (int i = 0; i < 5; i++)
-        sleep_in(fix, &seen, &fix->place[i ? B : A]);
+    struct stretch seen = stretch_of(fix, 1000, 1000, 50e6), unseen = stretch_of(fix, a, b, 10e6);
+    for (int i = 0; i < looks_a + looks_b; i++)
+        sleep_in(fix, &seen, &fix->place[i < looks_a ? A : B]);
     sleep_in(fix, &unseen, NULL);
     pools_begin(&pools, &fix->sites, &fix->costs);
     pools_add_samples(&pools, 0, &seen);
@@ -619,7 +616,6 @@ static void nobody_sleeps_where_it_never_ran(void **state)
         }
     }
     assert_near(asleep_ns, 10e6, 1e-9);
-    assert_near(in_b_ns, 0, 1e-9);
     pools_release(&pools);
     sparse_release(&out);
     struct stretch *both[] = {&seen, &unseen};
@@ -628,6 +624,30 @@ static void nobody_sleeps_where_it_never_ran(void **state)
         sparse_release(&both[i]->blocked);
         sparse_release(&both[i]->counts);
     }
+    return in_b_ns / asleep_ns;
+}
+
+/* Others slept in both places. This process came to one of them only, as its counts say. */
+static void nobody_sleeps_where_it_never_ran(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(part_asleep_in_b(fix, 1, 4, 1000, 0), 0, 1e-9);
+    assert_near(part_asleep_in_b(fix, 4, 1, 0, 1000), 1, 1e-9);
+}
+
+/* As often as B runs, it sleeps there. */
+static void sleeps_follow_executions(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    double of_a = 1 / sparse_get(&fix->costs.all.work, fix->place[A]);
+    double of_b = 1 / sparse_get(&fix->costs.all.work, fix->place[B]);
+    assert_near(part_asleep_in_b(fix, 4, 4, 1000, 1000), of_b / (of_a + of_b), 1e-9);
+    assert_near(part_asleep_in_b(fix, 4, 4, 1000, 5000), 5 * of_b / (of_a + 5 * of_b), 1e-9);
+    assert_near(part_asleep_in_b(fix, 4, 2, 3000, 1000), of_b / (6 * of_a + of_b), 1e-9);
 }
 
 /* As where pages are touched for the first time. */
@@ -673,6 +693,7 @@ int main(void)
         TEST(places_beyond_the_last_column_share_one),
         TEST(what_a_stretch_takes_beyond_its_costs_only_samples_tell),
         TEST(nobody_sleeps_where_it_never_ran),
+        TEST(sleeps_follow_executions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

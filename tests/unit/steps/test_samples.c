@@ -673,6 +673,37 @@ static void each_sleep_has_a_place_of_its_own(void **state)
     }
 }
 
+static uint64_t nap_often(struct scene *scene, uint32_t rank, uint32_t frame, uint64_t from_us, int times, uint64_t *n)
+{
+    for (int i = 0; i < times; i++)
+        from_us = nap_once(scene, rank, frame, from_us, 500, (*n)++ % 23 == 0);
+    return from_us;
+}
+
+/* Rank 1 naps 14 times more often in each third step, for as long each time. A look in 23 naps is too few to know of
+ * each, by its order, where it was; of stretches with about as many it is known. */
+static void naps_are_where_others_of_as_many_were(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t each = code_frame(scene, "each"), rare = code_frame(scene, "rare");
+    uint64_t now_us = 10, n_naps = 0;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t come_us[2];
+        for (uint32_t rank = 0; rank < 2; rank++)
+            come_us[rank] = nap_often(scene, rank, each, now_us + 10, 3, &n_naps);
+        if (i % 3 == 0)
+            come_us[1] = nap_often(scene, 1, rare, come_us[1], 14, &n_naps);
+        now_us = come_us[1] + 5;
+        barriers(scene, come_us, now_us);
+    }
+    scene_analyse(scene);
+    assert_true(scene_blame(scene, "rare", 1) > 0.75 * 20 * 14 * 500);
+    assert_true(scene_blame(scene, "each", 0) + scene_blame(scene, "each", 1) < 0.25 * 20 * 14 * 500);
+    scene_free(scene);
+}
+
 /* Ranks come to a barrier from calls of their own. Both nap before it, and no look fell into the naps of rank 1: where
  * those are is known from rank 0, and not from the longer sleep that rank 1 was seen in. */
 static void sleep_that_nobody_saw_is_where_as_long_ones_were_before_the_same_call(void **state)
@@ -778,6 +809,7 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
         cmocka_unit_test(each_sleep_has_a_place_of_its_own),
+        cmocka_unit_test(naps_are_where_others_of_as_many_were),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_as_long_ones_were_before_the_same_call),
         cmocka_unit_test(the_slowest_rank_is_chosen_on_the_whole),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_system_calls_were_sampled),
