@@ -190,8 +190,10 @@ static inline void count(_Atomic uint64_t *counter, uint64_t n)
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
-static inline struct ww_call *append_call(struct recorder_thread *thread, uint16_t call_id, uint64_t now_ns,
-                                          const void *return_address, const void *frame_address)
+static inline __attribute__((always_inline)) struct ww_call *append_call(struct recorder_thread *thread,
+                                                                         uint16_t call_id, uint64_t now_ns,
+                                                                         const void *return_address,
+                                                                         const void *frame_address)
 {
     uint32_t stack = stacks_find(&thread->stacks, &thread->events, &thread->bounds, return_address, frame_address);
     struct ww_call *call = spool_take(&thread->events, CALL_UNITS, true);
