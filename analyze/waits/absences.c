@@ -86,17 +86,27 @@ void absences_forget(struct absences *absences, uint64_t before_ns)
     absences->n_kept = over->n;
 }
 
-uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
+static uint64_t sum_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns, bool at_work)
 {
     uint64_t sum_ns = 0;
     const absence_list *over = idle->absences ? &idle->absences->over : NULL;
     for (size_t i = over ? first_after(over, from_ns) : 0; over && i < over->n; i++) {
         const struct absence *absence = &over->at[i];
-        if (absence->lane != idle->lane || absence->atom || absence->from_ns >= to_ns)
+        if (absence->lane != idle->lane || (absence->atom != 0) != at_work || absence->from_ns >= to_ns)
             continue;
         uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns;
         uint64_t end_ns = absence->to_ns < to_ns ? absence->to_ns : to_ns;
         sum_ns += end_ns - begin_ns;
     }
     return sum_ns;
+}
+
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
+{
+    return sum_between(idle, from_ns, to_ns, false);
+}
+
+uint64_t at_work_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
+{
+    return sum_between(idle, from_ns, to_ns, true);
 }

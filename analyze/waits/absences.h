@@ -46,3 +46,5 @@ struct idle {
 };
 /* The time without a CPU between two times. */
 uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);
+/* The time in functions of the program, which MPI had called. */
+uint64_t at_work_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

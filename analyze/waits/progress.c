@@ -85,8 +85,8 @@ static bool evidence_says_so(struct progress *progress, const struct progress_pa
     evidence->n_alone += !came;
     if (!came)
         return false;
-    evidence_came(evidence, &(struct evidence_call){from_ns, part->leave_ns, part->idle}, came->time_ns);
-    return evidence_speaks_for(evidence);
+    struct evidence_call call = {from_ns, part->leave_ns, part->idle};
+    return evidence_came(evidence, &call, came->time_ns) && evidence_speaks_for(evidence);
 }
 
 struct comeback progress_find(struct progress *progress, const struct progress_call *call)
@@ -211,9 +211,8 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
         if (point->time_ns <= call->from_ns + relays->floor_ns)
             return NULL;
         struct evidence *pair = pair_of(relays, key | other, true);
-        if (!pair || !evidence_speaks_for(pair))
+        if (!pair || !evidence_speaks_for(pair) || !evidence_came(pair, call, point->time_ns))
             continue;
-        evidence_came(pair, call, point->time_ns);
         return pair->n_soon > 1 && evidence_speaks_for(pair) ? point : NULL;
     }
     return NULL;

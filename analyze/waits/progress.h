@@ -76,7 +76,7 @@ struct point *progress_judge(struct progress *progress, const struct progress_pa
  *
  *   - If the call ended before as much time again had passed as until the other one came, that speaks for it. (Not
  *     sooner: on a busy machine both have to get the CPU several times for what follows; time off the CPU after the
- *     other one had come does not count.)
+ *     other one had come does not count, nor does the call's own work then, in a function of the program.)
  *   - If it ended later, it may have lasted for another reason: that speaks against it, three times as loudly, because
  *     a call into which the other one comes by chance ends before that time as often as after it.
  *   - If it ended without the other one, that one was not needed: hardware, shared memory or a thread did without. That
@@ -100,10 +100,16 @@ struct evidence_call {
     const struct idle *idle; /* when its thread was off the CPU */
 };
 
-static inline void evidence_came(struct evidence *evidence, const struct evidence_call *call, uint64_t came_ns)
+/* False: it says nothing, since the call did not wait until then but worked on its own part. */
+static inline bool evidence_came(struct evidence *evidence, const struct evidence_call *call, uint64_t came_ns)
 {
-    uint64_t after_ns = call->leave_ns - came_ns - idle_between(call->idle, came_ns, call->leave_ns);
-    *(after_ns <= came_ns - call->from_ns ? &evidence->n_soon : &evidence->n_later) += 1;
+    uint64_t waited_ns = came_ns - call->from_ns - at_work_between(call->idle, call->from_ns, came_ns);
+    uint64_t after_ns = call->leave_ns - came_ns - idle_between(call->idle, came_ns, call->leave_ns) -
+                        at_work_between(call->idle, came_ns, call->leave_ns);
+    if (waited_ns == 0)
+        return false;
+    *(after_ns <= waited_ns ? &evidence->n_soon : &evidence->n_later) += 1;
+    return true;
 }
 
 static inline bool evidence_speaks_for(const struct evidence *evidence)

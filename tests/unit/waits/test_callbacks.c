@@ -143,6 +143,31 @@ static void those_behind_in_a_prefix_do_not_speak_for_those_before(void **state)
     scene_free(scene);
 }
 
+/* Along a chain, rank 1 takes 200 us for its part, rank 2 as long for its own when it has that of rank 1. Its work then
+ * does not speak against its having waited for rank 1. */
+static void own_part_behind_a_wait_is_no_other_reason(void **state)
+{
+    (void)state;
+    enum { STEPS = 6, EACH = 500 };
+    struct scene *scene = scene_make(3);
+    uint32_t region = trace_memory_region(scene->trace, "function called by MPI", false, WW_LOCAL, WW_COLL_NONE);
+    scene->trace->regions[region].is_callback = true;
+    for (uint64_t step = 0; step < STEPS; step++) {
+        uint64_t first_us = 100 + EACH * step;
+        for (uint32_t rank = 0; rank < 3; rank++)
+            scene_work(scene, rank, "before", first_us);
+        scan(scene, 0, region, 0, 0, first_us + 1);
+        scan(scene, 1, region, first_us + 2, first_us + 202, first_us + 203);
+        scan(scene, 2, region, first_us + 204, first_us + 404, first_us + 405);
+    }
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 100 + EACH * STEPS);
+    scene_analyse(scene);
+    assert_true(scene_waiting(scene, WAIT_PROGRESS, 2) > 190 * (STEPS - 1));
+    assert_true(scene_waiting(scene, WAIT_PROGRESS, 1) == 0);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +175,7 @@ int main(void)
         cmocka_unit_test(who_needs_the_result_waits_in_the_same_call),
         cmocka_unit_test(work_while_waiting_keeps_nobody),
         cmocka_unit_test(those_behind_in_a_prefix_do_not_speak_for_those_before),
+        cmocka_unit_test(own_part_behind_a_wait_is_no_other_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
