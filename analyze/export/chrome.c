@@ -132,8 +132,8 @@ static void write_names(struct chrome *chrome)
 }
 
 static const char *const state_names[TIMELINE_N_STATES] = {
-    [STEP_COMPUTING] = "computing", [STEP_DESCHEDULED] = "descheduled", [STEP_BLOCKED] = "blocked",
-    [STEP_TRANSFER] = "transfer",   [STEP_MPI] = "inside MPI",          [STEP_UNKNOWN] = "unknown",
+    [STEP_COMPUTING] = "computing", [STEP_DESCHEDULED] = "no CPU", [STEP_BLOCKED] = "blocked",
+    [STEP_TRANSFER] = "transfer",   [STEP_MPI] = "in MPI",         [STEP_UNKNOWN] = "not recorded",
     [TIMELINE_WAITING] = "waiting"};
 
 static const char *kind_name(struct chrome *chrome, uint32_t number)
@@ -168,7 +168,7 @@ static const struct timeline_part *main_part(const struct timeline_cell *cell, c
 static const char *cell_name(struct chrome *chrome, const struct timeline_cell *cell, const struct timeline_part *most)
 {
     if (!most)
-        return "\"unknown\"";
+        return "\"not recorded\"";
     bool is_waiting = chrome->timeline->kinds.at[most->kind].state == TIMELINE_WAITING;
     return is_waiting && cell->site != TRACE_NONE ? site_name(chrome, cell->site) : kind_name(chrome, most->kind);
 }

@@ -146,6 +146,23 @@ static void a_timeline_has_waits_with_arrows(void **state)
     free(text);
 }
 
+/* Perfetto shows states by the words of the report. */
+static void a_timeline_speaks_as_the_report(void **state)
+{
+    struct fixture *f = *state;
+    struct timeline_kind *kind = f->timeline.kinds.at;
+    while (kind->state != STEP_COMPUTING)
+        kind++;
+    const struct timeline_kind before = *kind;
+    *kind = (struct timeline_kind){.state = STEP_DESCHEDULED, .cause = TRACE_NONE, .step = TRACE_NONE};
+    char *text;
+    WRITTEN(text, export_chrome(out, f->analysis, &f->timeline));
+    *kind = before;
+    assert_non_null(strstr(text, "\"name\":\"no CPU\",\"cat\":\"no CPU\""));
+    assert_null(strstr(text, "descheduled"));
+    free(text);
+}
+
 static void callgrind_has_the_blame(void **state)
 {
     struct fixture *f = *state;
@@ -169,6 +186,7 @@ int main(void)
         cmocka_unit_test(folded_stacks_sum_to_all_waiting), cmocka_unit_test(csv_quotes_what_it_must),
         cmocka_unit_test(rows_of_several_runs_tell_which),  cmocka_unit_test(unknown_tables_are_refused),
         cmocka_unit_test(a_timeline_has_waits_with_arrows), cmocka_unit_test(callgrind_has_the_blame),
+        cmocka_unit_test(a_timeline_speaks_as_the_report),
     };
     return cmocka_run_group_tests(tests, fixture_make, fixture_free);
 }
