@@ -438,6 +438,45 @@ static void find_crowds(struct analysis *analysis, struct machine_host *host)
     }
 }
 
+/* CPU time of these ranks that is none of code outside MPI: of MPI that looks for messages, and of other threads. Not
+ * known where only a part of the run is analysed. */
+static void add_beside(const struct analysis *analysis, struct machine_host *host, double watched_ns)
+{
+    double wall_ns = analysis->efficiency.wall_ns, most = 0;
+    if (!analysis->ranks || fabs(watched_ns - wall_ns) > (NOTABLY_LONGER - 1) * wall_ns)
+        return;
+    for (uint32_t i = 0; i < host->n_ranks; i++) {
+        const struct rank_summary *rank = &analysis->ranks[host->ranks[i]];
+        double own_ns = (double)analysis->trace->processes[host->ranks[i]].machine.own_ns;
+        double beside = fmax(0, own_ns - rank->compute_ns - rank->unrecorded_ns) / watched_ns;
+        host->cpus_beside += beside;
+        host->beside_rank = beside > most ? host->ranks[i] : host->beside_rank;
+        most = fmax(most, beside);
+    }
+    if (most < MAJORITY * host->cpus_beside)
+        host->beside_rank = TRACE_NONE;
+}
+
+static uint32_t busy_threads(const struct analysis *analysis, uint32_t rank)
+{
+    uint64_t n = analysis->trace->processes[rank].machine.n_busy_threads;
+    return n > 1 ? (uint32_t)n : 1;
+}
+
+static void find_busiest(struct analysis *analysis, struct machine_host *host)
+{
+    host->busiest = arena_array(&analysis->arena, uint32_t, host->n_ranks);
+    for (uint32_t i = 0; i < host->n_ranks; i++) {
+        uint32_t n = busy_threads(analysis, host->ranks[i]);
+        host->n_busiest = n > host->n_threads_most ? 0 : host->n_busiest;
+        host->n_threads_most = n > host->n_threads_most ? n : host->n_threads_most;
+        if (n == host->n_threads_most)
+            host->busiest[host->n_busiest++] = host->ranks[i];
+    }
+    if (host->n_busiest == host->n_ranks)
+        host->n_busiest = 0;
+}
+
 /* CPU time of everybody and of these ranks, as the rank that watched for longest saw it. */
 static void add_loads(const struct analysis *analysis, struct machine_host *host)
 {
@@ -451,13 +490,15 @@ static void add_loads(const struct analysis *analysis, struct machine_host *host
         host->throttled_ns = fmax(host->throttled_ns, (double)machine->throttled_ns);
         if (machine->limit_milli)
             host->cpu_limit = (double)machine->limit_milli / 1000;
-        host->n_busy_threads += machine->n_busy_threads > 1 ? (uint32_t)machine->n_busy_threads : 1;
+        host->n_busy_threads += busy_threads(analysis, host->ranks[i]);
     }
     if (!longest || !longest->watched_ns)
         return;
     double watched_ns = (double)longest->watched_ns;
     host->cpus_of_others = longest->busy_ns ? fmax(0, ((double)longest->busy_ns - own_ns) / watched_ns) : 0;
     host->cpus_stolen = (double)longest->stolen_ns / watched_ns;
+    host->cpus_of_ranks = own_ns / watched_ns;
+    add_beside(analysis, host, watched_ns);
 }
 
 static struct machine_host *host_of(struct analysis *analysis, const char *name)
@@ -467,8 +508,9 @@ static struct machine_host *host_of(struct analysis *analysis, const char *name)
         if (!strcmp(machine->hosts[i].name, name))
             return &machine->hosts[i];
     struct machine_host *host = &machine->hosts[machine->n_hosts++];
-    *host =
-        (struct machine_host){.name = name, .ranks = arena_array(&analysis->arena, uint32_t, analysis->trace->n_ranks)};
+    *host = (struct machine_host){.name = name,
+                                  .beside_rank = TRACE_NONE,
+                                  .ranks = arena_array(&analysis->arena, uint32_t, analysis->trace->n_ranks)};
     return host;
 }
 
@@ -517,6 +559,7 @@ void hosts_write(struct analysis *analysis)
         struct machine_host *host = &analysis->machine.hosts[i];
         add_loads(analysis, host);
         find_crowds(analysis, host);
+        find_busiest(analysis, host);
         /* Ranks whose threads at work are more than the CPUs that they may use. */
         host->large_teams = arena_array(&analysis->arena, uint32_t, host->n_ranks);
         for (uint32_t j = 0; j < host->n_ranks; j++) {

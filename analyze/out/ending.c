@@ -457,6 +457,18 @@ static const char *crowd_text(struct arena *arena, const struct machine_host *ho
                         strchr(amount_ranks(arena, crowd->cpus.at, crowd->cpus.n), ' ') + 1);
 }
 
+/* "18 busy threads of 4 ranks share 8 CPUs (ranks 2,3 have 8 each)" */
+static const char *threads_text(struct arena *arena, const struct machine_host *host)
+{
+    const char *most = "";
+    if (host->n_busiest)
+        most = arena_printf(arena, " (%s %s %u%s)", amount_ranks(arena, host->busiest, host->n_busiest),
+                            host->n_busiest == 1 ? "has" : "have", host->n_threads_most,
+                            host->n_busiest == 1 ? "" : " each");
+    return arena_printf(arena, "%u busy threads of %u %s share %u CPUs%s", host->n_busy_threads, host->n_ranks,
+                        host->n_ranks == 1 ? "rank" : "ranks", host->n_cpus, most);
+}
+
 /* Why ranks there lacked CPUs; "" where none did, or nothing speaks for it. */
 static const char *host_text(struct arena *arena, const struct machine_host *host)
 {
@@ -468,12 +480,10 @@ static const char *host_text(struct arena *arena, const struct machine_host *hos
     if (n_told > CROWDS_TOLD)
         text = join(arena, text, arena_printf(arena, "%u more like these", n_told - CROWDS_TOLD));
     if (host->lacks & LACKS_THREADS)
-        text = join(arena, text,
-                    arena_printf(arena, "%u busy threads of %u %s share %u CPUs", host->n_busy_threads, host->n_ranks,
-                                 host->n_ranks == 1 ? "rank" : "ranks", host->n_cpus));
+        text = join(arena, text, threads_text(arena, host));
     if (host->lacks & LACKS_TEAMS)
         text = join(arena, text,
-                    arena_printf(arena, "%s %s more busy threads than CPUs",
+                    arena_printf(arena, "%s %s more busy threads than CPUs to use",
                                  amount_ranks(arena, host->large_teams, host->n_large_teams),
                                  host->n_large_teams == 1 ? "has" : "have"));
     if (host->lacks & LACKS_LIMIT)
@@ -490,11 +500,31 @@ static const char *host_text(struct arena *arena, const struct machine_host *hos
     return text;
 }
 
-/* Hosts of which the same is to be said. */
+/* Hosts of which the same is to be said, but for how much their ranks used: of that the sums. One that is alone names
+ * the rank. */
 struct alike {
-    const char *text, *first;
+    const char *text;
+    const struct machine_host *first;
+    double used, beside; /* CPUs */
     uint32_t n;
 };
+
+/* "; the ranks used 1.4 of 2 CPUs, 0.55 of that inside MPI" */
+static const char *use_text(struct arena *arena, const struct alike *alike)
+{
+    const struct machine_host *host = alike->first;
+    if (!(host->lacks & LACKS_RANKS))
+        return "";
+    const char *used = arena_printf(arena, "; the ranks used %.2g of %u %s", alike->used / alike->n, host->n_cpus,
+                                    host->n_cpus == 1 ? "CPU" : "CPUs");
+    if (!(host->lacks & LACKS_BESIDE))
+        return used;
+    const char *whose = alike->n == 1 && host->beside_rank != TRACE_NONE
+                            ? arena_printf(arena, ", mostly on rank %u", host->beside_rank)
+                            : "";
+    return arena_printf(arena, "%s, %.2g of that inside MPI%s%s", used, alike->beside / alike->n,
+                        host->n_busy_threads > host->n_ranks ? " or in threads that do not call MPI" : "", whose);
+}
 
 /* Of those that carry most of the machine's row: the first few, and how many more. */
 static void add_stops(struct arena *arena, const struct machine *machine, struct sentences *sentences)
@@ -526,21 +556,25 @@ struct sentences machine_reasons(const struct label_book *book)
         const struct machine_host *host = &machine->hosts[i];
         const char *text = host_text(arena, host);
         size_t at = 0;
-        while (at < all.n && strcmp(all.at[at].text, text) != 0)
+        while (at < all.n && (strcmp(all.at[at].text, text) || all.at[at].first->lacks != host->lacks ||
+                              all.at[at].first->n_cpus != host->n_cpus))
             at++;
         if (!*text)
             continue;
         if (at == all.n)
-            *vec_push(&all) = (struct alike){text, host->name, 0};
+            *vec_push(&all) = (struct alike){.text = text, .first = host};
+        all.at[at].used += host->cpus_of_ranks;
+        all.at[at].beside += host->cpus_beside;
         all.at[at].n++;
     }
     struct sentences sentences = {.at = arena_array(arena, const char *, all.n + machine->n_stops + 1)};
     add_stops(arena, machine, &sentences);
     for (size_t i = 0; i < all.n; i++)
         sentences.at[sentences.n++] =
-            all.at[i].n == 1 ? arena_printf(arena, "on %s: %s", all.at[i].first, all.at[i].text)
-                             : arena_printf(arena, "on %s and %u more %s, each: %s", all.at[i].first, all.at[i].n - 1,
-                                            all.at[i].n > 2 ? "hosts" : "host", all.at[i].text);
+            all.at[i].n == 1
+                ? arena_printf(arena, "on %s: %s%s", all.at[i].first->name, all.at[i].text, use_text(arena, &all.at[i]))
+                : arena_printf(arena, "on %s and %u more %s, each: %s%s", all.at[i].first->name, all.at[i].n - 1,
+                               all.at[i].n > 2 ? "hosts" : "host", all.at[i].text, use_text(arena, &all.at[i]));
     vec_release(&all);
     if (!machine->is_open)
         return sentences;

@@ -456,13 +456,16 @@ static void add_hosts(const struct json *json, json_t *object, const struct mach
             json_array_append_new(
                 crowds, json_pack("{s:o, s:o}", "cpus", json_numbers(host->crowds[k].cpus.at, host->crowds[k].cpus.n),
                                   "ranks", json_numbers(host->crowds[k].ranks, host->crowds[k].n_ranks)));
-        json_array_append_new(hosts, json_pack("{s:o, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:o}", "host",
-                                               json_text(host->name), "ranks", (int)host->n_ranks, "cpus",
-                                               (int)host->n_cpus, "busy_threads", (int)host->n_busy_threads,
-                                               "cpu_limit", json_ratio(host->cpu_limit > 0 ? host->cpu_limit : NAN),
-                                               "throttled_ns", json_ns(host->throttled_ns), "cpus_of_others",
-                                               host->cpus_of_others, "cpus_stolen", host->cpus_stolen, "crowds", crowds,
-                                               "large_teams", json_numbers(host->large_teams, host->n_large_teams)));
+        json_array_append_new(
+            hosts,
+            json_pack("{s:o, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:f, s:o, s:f, s:o, s:o}", "host",
+                      json_text(host->name), "ranks", (int)host->n_ranks, "cpus", (int)host->n_cpus, "busy_threads",
+                      (int)host->n_busy_threads, "cpu_limit", json_ratio(host->cpu_limit > 0 ? host->cpu_limit : NAN),
+                      "throttled_ns", json_ns(host->throttled_ns), "cpus_of_others", host->cpus_of_others,
+                      "cpus_of_ranks", host->cpus_of_ranks, "cpus_beside", host->cpus_beside, "beside_rank",
+                      host->beside_rank == TRACE_NONE ? json_null() : json_integer(host->beside_rank), "cpus_stolen",
+                      host->cpus_stolen, "crowds", crowds, "large_teams",
+                      json_numbers(host->large_teams, host->n_large_teams)));
     }
     json_object_set_new(object, "hosts", hosts);
 }

@@ -374,6 +374,8 @@ enum machine_lack {
     LACKS_OTHERS = 1 << 4,  /* other processes used CPUs */
     LACKS_STOLEN = 1 << 5,  /* the host of the virtual machine took them away */
 };
+    LACKS_RANKS = 1 << 6,   /* the ranks themselves used CPUs, ... */
+    LACKS_BESIDE = 1 << 7,  /* ... some of them without computing */
 
 /* What ranks had of a node (blame/efficiency.h). */
 struct machine_host {
@@ -385,10 +387,15 @@ struct machine_host {
     double throttled_ns;     /* for so long it kept them from running */
     double cpus_of_others;   /* used by other processes, on average */
     double cpus_stolen;      /* taken away by the host of the virtual machine, on average */
+    double cpus_of_ranks;    /* used by these ranks, likewise; 0 = unknown */
+    double cpus_beside;      /* of them, not by code outside MPI of threads that call MPI; 0 also: unknown */
+    uint32_t beside_rank;    /* that used most of these; TRACE_NONE: none did */
     struct machine_crowd *crowds;
     uint32_t n_crowds;
     uint32_t *large_teams, n_large_teams; /* ranks with more busy threads than CPUs */
     unsigned lacks;                       /* of enum machine_lack, where ranks lacked a CPU (verdict/machine.h) */
+    uint32_t *busiest, n_busiest;         /* those with most busy threads, where not all have as many */
+    uint32_t n_threads_most;              /* that each of these has */
 };
 
 /*

@@ -25,12 +25,21 @@ static bool has_more_threads(const struct machine_host *host)
     return host->n_cpus && host->n_busy_threads > host->n_cpus && host->n_busy_threads > host->n_ranks;
 }
 
+/* Where ranks or their threads are more than CPUs, they take them from each other: computing, or not. */
+static unsigned taken_by_ranks(const struct machine_host *host)
+{
+    bool are_many = host->n_crowds || has_more_threads(host) || host->n_large_teams;
+    if (!are_many || !(host->cpus_of_ranks > 0))
+        return 0;
+    return LACKS_RANKS | (host->cpus_beside > (NOTABLY_LONGER - 1) * host->n_cpus ? LACKS_BESIDE : 0);
+}
+
 static unsigned lacks_of(const struct machine_host *host)
 {
     return (host->n_crowds ? LACKS_CROWDS : 0) | (has_more_threads(host) ? LACKS_THREADS : 0) |
            (host->n_large_teams ? LACKS_TEAMS : 0) | (host->throttled_ns > 0 ? LACKS_LIMIT : 0) |
            (host->cpus_of_others > (NOTABLY_LONGER - 1) * host->n_cpus ? LACKS_OTHERS : 0) |
-           (host->cpus_stolen > (NOTABLY_LONGER - 1) * host->n_cpus ? LACKS_STOLEN : 0);
+           (host->cpus_stolen > (NOTABLY_LONGER - 1) * host->n_cpus ? LACKS_STOLEN : 0) | taken_by_ranks(host);
 }
 
 void machine_judge(struct machine *machine)

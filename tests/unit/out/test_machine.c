@@ -90,7 +90,7 @@ static void reasons_are_told(void **state)
     expect(&f, "on n1: ranks 0,2 may use only CPU 2; ranks 0-2 may use only CPUs 1,2", true);
     f.processes[2].cpus = CPUS(0, 2);
     f.processes[2].machine.n_busy_threads = 4;
-    expect(&f, "on n1: rank 2 has more busy threads than CPUs", true);
+    expect(&f, "on n1: rank 2 has more busy threads than CPUs to use", true);
     f.processes[2].machine.n_busy_threads = f.processes[3].machine.n_busy_threads = 8;
     expect(&f, "on n1: 18 busy threads of 4 ranks share 8 CPUs", true);
     f.processes[3].machine.busy_ns = 64 * S;
@@ -146,12 +146,55 @@ static void a_stopped_process_lacks_no_cpu(void **state)
         struct sentences reasons = machine_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis});
         assert_int_equal(reasons.n, 1);
         assert_string_equal(reasons.at[0], is_most ? "rank 1 was stopped for 1.00 s, by a signal or with its machine"
-                                                   : "on n1: 4 ranks share 2 CPUs");
+                                                   : "on n1: 4 ranks share 2 CPUs; the ranks used 4 of 2 CPUs");
         assert_int_equal(machine_is_short(&f.analysis.machine), !is_most);
         assert_int_equal(advice_of_machine(&f.analysis), is_most ? ADVICE_RECORD_WITHOUT_STOP : ADVICE_CPU_FOR_RANKS);
         arena_release(&f.analysis.arena);
     }
     arena_release(&arena);
+}
+
+/* Ranks that are more than CPUs take them from each other: computing, and inside MPI. */
+static void who_took_the_cpus_is_told(void **state)
+{
+    struct fixture f;
+    (void)state;
+    for (int is_part = 0; is_part < 2; is_part++)
+        for (uint64_t compute_ns = S; compute_ns <= 4 * S; compute_ns += 3 * S) {
+            struct rank_summary ranks[RANKS] = {0};
+            fixture_make(&f);
+            for (int rank = 0; rank < RANKS; rank++) {
+                f.processes[rank].machine.n_cpus = (f.processes[rank].cpus = CPUS(0, 2)).n;
+                f.processes[rank].machine.own_ns = 9 * S / 2;
+                f.processes[rank].machine.busy_ns = 18 * S;
+                ranks[rank].compute_ns = (double)compute_ns;
+            }
+            f.analysis.ranks = ranks;
+            f.analysis.efficiency.wall_ns = is_part ? 2 * S : 10 * S;
+            expect(&f,
+                   is_part || compute_ns > S
+                       ? "on n1: 4 ranks share 2 CPUs; the ranks used 1.8 of 2 CPUs"
+                       : "on n1: 4 ranks share 2 CPUs; the ranks used 1.8 of 2 CPUs, 1.4 of that inside MPI",
+                   true);
+        }
+    struct rank_summary ranks[RANKS] = {
+        {.compute_ns = 2 * S}, {.compute_ns = 2 * S}, {.compute_ns = 2 * S}, {.compute_ns = 8 * S}};
+    for (int rank = 0; rank < RANKS; rank++) {
+        f.processes[rank].machine.n_cpus = (f.processes[rank].cpus = CPUS(0, 2)).n;
+        f.processes[rank].machine.own_ns = rank == 3 ? 14 * S : 2 * S;
+        f.processes[rank].machine.n_busy_threads = rank == 3 ? 2 : 1;
+        f.processes[rank].machine.busy_ns = 20 * S;
+    }
+    f.analysis.ranks = ranks;
+    f.analysis.efficiency.wall_ns = 10 * S;
+    expect(&f,
+           "on n1: 4 ranks share 2 CPUs; 5 busy threads of 4 ranks share 2 CPUs (rank 3 has 2); the ranks used 2 of 2 "
+           "CPUs, 0.6 of that inside MPI or in threads that do not call MPI, mostly on rank 3",
+           true);
+    for (int rank = 0; rank < RANKS; rank++)
+        f.processes[rank].machine.n_busy_threads = rank < 2 ? 2 : 8;
+    expect(&f, "on n1: 20 busy threads of 4 ranks share 8 CPUs (ranks 2,3 have 8 each); the ranks used 4 of 8 CPUs",
+           true);
 }
 
 static void what_is_not_known_is_asked_for(void **state)
@@ -173,9 +216,11 @@ static void hosts_that_are_alike_share_a_sentence(void **state)
         f.processes[rank].cpus = CPUS(rank < 2 ? 0 : 4, 1);
     for (int rank = 0; rank < RANKS; rank++)
         f.processes[rank].machine.n_cpus = 1;
+    for (int rank = 0; rank < RANKS; rank++)
+        f.processes[rank].machine.busy_ns = 2 * (f.processes[rank].machine.own_ns = rank < 2 ? 4 * S : 3 * S);
     f.late[1].rank = 3;
     f.analysis.machine.n_ranks = f.analysis.machine.n_late = 2;
-    expect(&f, "on n1 and 1 more host, each: 2 ranks share 1 CPU", true);
+    expect(&f, "on n1 and 1 more host, each: 2 ranks share 1 CPU; the ranks used 0.7 of 1 CPU", true);
 }
 
 int main(void)
@@ -184,6 +229,7 @@ int main(void)
         cmocka_unit_test(reasons_are_told),
         cmocka_unit_test(transfers_lack_cpus_only_where_ranks_did),
         cmocka_unit_test(a_stopped_process_lacks_no_cpu),
+        cmocka_unit_test(who_took_the_cpus_is_told),
         cmocka_unit_test(what_is_not_known_is_asked_for),
         cmocka_unit_test(hosts_that_are_alike_share_a_sentence),
     };
