@@ -176,6 +176,15 @@ void amount_apart(const double numbers[2], struct amount texts[2])
     }
 }
 
+const char *amount_calls(struct arena *arena, uint64_t n, uint64_t n_with_waits)
+{
+    if (n_with_waits == 1)
+        return "the only call with waits";
+    const char *all = arena_strdup(arena, amount_count(n_with_waits).text);
+    return n == n_with_waits ? arena_printf(arena, "all %s calls with waits", all)
+                             : arena_printf(arena, "%s of %s calls with waits", amount_count(n).text, all);
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

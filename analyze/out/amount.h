@@ -18,6 +18,8 @@ struct amount amount_share(double share);        /* of [0,1]: "61 %", "0.4 %", "
 struct amount amount_date(uint64_t realtime_ns); /* "22 Nov 2026 07:00", here; "" when it is 0 */
 struct amount amount_brief(double count);        /* of a column of its own: "81.2k", "3.5M", "0" */
 struct amount amount_count(uint64_t count);      /* "81,204" */
+/* Of the calls at one place that had a wait: "39 of 40 calls with waits", "all 40 calls with waits". */
+const char *amount_calls(struct arena *arena, uint64_t n, uint64_t n_with_waits);
 /* "-120 ms"; "-40 ms to -120 ms" where the two read differently. */
 const char *amount_gains(struct arena *arena, double least_ns, double most_ns);
 /* Two numbers, 0 or more, told so that they read differently if they do differ: "12.5" and "33.3" have three digits,

@@ -247,6 +247,16 @@ static void drill_when(struct drill *drill, const struct cause *cause)
     page_end(&drill->page);
 }
 
+/* "5 of 13 calls with waits, 8 are for other causes" */
+static const char *calls_felt(struct drill *drill, uint64_t n, uint64_t n_with_waits)
+{
+    const char *calls = amount_calls(&drill->arena, n, n_with_waits);
+    uint64_t n_others = n_with_waits > n ? n_with_waits - n : 0;
+    return n_others ? arena_printf(&drill->arena, "%s, %s %s for other causes", calls, amount_count(n_others).text,
+                                   n_others == 1 ? "is" : "are")
+                    : calls;
+}
+
 /* The one where most of it is felt with its classes; of the others `--site` shows them. */
 static void drill_cause_site(struct drill *drill, const struct cause_site *at, bool in_full)
 {
@@ -256,10 +266,10 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
     page_words(&drill->page, DRILL_HANG,
                arena_printf(&drill->arena, "waiting at %s", label_site(&drill->book, at->site)));
     page_piece(&drill->page, DRILL_HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
-    page_piece(&drill->page, DRILL_HANG, "%s", amount_duration(at->waiting_ns).text);
-    page_piece(&drill->page, DRILL_HANG, "%s of %s %s", amount_count(at->n_instances).text,
-               amount_count(site->n_instances).text, site->n_instances == 1 ? "waiting call" : "waiting calls");
+    page_piece(&drill->page, DRILL_HANG, "%s in %s", amount_duration(at->waiting_ns).text,
+               calls_felt(drill, at->n_instances, site->n_instances));
     page_end(&drill->page);
+    drill_wait_kind(drill, site->kind);
     drill_exchange(drill, &site->exchange);
     if (in_full)
         drill_classes(drill, site, at);

@@ -17,6 +17,7 @@ struct drill {
     struct label_book book;
     const struct analysis *analysis;
     const struct report_options *options;
+    bool is_told[WAIT_N_KINDS]; /* what this kind of wait means */
 };
 
 void drill_init(struct drill *drill, FILE *out, const struct analysis *analysis, const struct report_options *options);
@@ -26,5 +27,7 @@ uint32_t drill_n_shown(const struct drill *drill, uint32_t n, uint32_t most);
 void drill_say_more(struct drill *drill, size_t indent, uint32_t n_left, const char *one, const char *many);
 /* The site's classes with their steps, the largest first; `at`: only those in which a cause has a part. */
 void drill_classes(struct drill *drill, const struct wait_site *site, const struct cause_site *at);
+/* "early reduce: the root needs data from all", once in a view. */
+void drill_wait_kind(struct drill *drill, enum wait_kind kind);
 /* The messages of a call, and their partners. */
 void drill_exchange(struct drill *drill, const struct site_exchange *exchange);

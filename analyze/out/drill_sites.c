@@ -11,12 +11,20 @@
 /* The items of each list that are shown unless everything is asked for. */
 enum { RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
 
+void drill_wait_kind(struct drill *drill, enum wait_kind kind)
+{
+    if (!drill->is_told[kind])
+        page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
+                       arena_printf(&drill->arena, "%s: %s", wait_kind_name(kind), wait_kind_meaning(kind)));
+    drill->is_told[kind] = true;
+}
+
 void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     static const struct page_column columns[] = {
         {"  where ranks wait", PAGE_WRAP, STYLE_PLAIN}, {"kind", PAGE_LEFT, STYLE_PLAIN},
         {"waiting", PAGE_RIGHT, STYLE_PLAIN},           {"of all", PAGE_RIGHT, STYLE_PLAIN},
-        {"instances", PAGE_RIGHT, STYLE_PLAIN},
+        {"calls with waits", PAGE_RIGHT, STYLE_PLAIN},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     struct drill drill;
@@ -37,6 +45,8 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
     else
         page_table(&drill.page, &table);
     drill_say_more(&drill, 0, analysis->n_sites - n, "call", "calls");
+    for (unsigned i = 0; i < n; i++)
+        drill_wait_kind(&drill, analysis->sites[i].kind);
     arena_release(&drill.arena);
 }
 
@@ -191,7 +201,7 @@ void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
                                     distances, exchange->n_others ? " and others" : ""));
     if (exchange->collectives.n && exchange->collectives.most)
         page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
-                       arena_printf(&drill->arena, "among %u ranks; each sends %s in all", exchange->n_members,
+                       arena_printf(&drill->arena, "among %u ranks; per call each sends %s", exchange->n_members,
                                     sizes(&drill->arena, &exchange->collectives)));
 }
 
@@ -256,7 +266,8 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
     page_end(&drill.page);
     page_line(&drill.page, "  %s   %s waiting   %s %s", wait_kind_name(site->kind),
               amount_duration(site->waiting_ns).text, amount_count(site->n_instances).text,
-              site->n_instances == 1 ? "instance" : "instances");
+              site->n_instances == 1 ? "call with waits" : "calls with waits");
+    drill_wait_kind(&drill, site->kind);
     page_end(&drill.page);
     drill_exchange(&drill, &site->exchange);
     drill_site_ranks(&drill, site);

@@ -178,6 +178,19 @@ static void print_matrix(struct ranks *ranks)
     }
 }
 
+/* The diagonal of the matrix, where there is something on it. */
+static void print_self(struct ranks *ranks)
+{
+    const struct wait_matrix *matrix = &ranks->analysis->matrix;
+    bool has_self = false;
+    for (uint32_t i = 0; i < matrix->n_groups; i++)
+        has_self |= matrix->ns[(size_t)i * matrix->n_groups + i] > 0.5;
+    if (has_self && matrix->group_size == 1)
+        page_paragraph(&ranks->page, 0, 2,
+                       "a rank for itself: its own delay comes back through the waits of others, or its threads wait "
+                       "for each other");
+}
+
 static void print_pairs(struct ranks *ranks, unsigned n_most)
 {
     const struct wait_matrix *matrix = &ranks->analysis->matrix;
@@ -218,6 +231,7 @@ void report_ranks(FILE *out, const struct analysis *analysis, const struct repor
             print_matrix(&ranks);
         else
             print_pairs(&ranks, n_most ? PAIRS_MOST : 0);
+        print_self(&ranks);
     }
     vec_release(&ranks.rows);
     arena_release(&ranks.arena);

@@ -93,27 +93,31 @@ static void report_efficiency(struct report *report)
     page_paragraph(&report->page, 0, INDENT, text);
 }
 
-/* "ranks 0,2 wait for rank 1, 215 ms, 77 of 90 waiting calls"; the time only where there are several to compare. */
-static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
+/* Where the cause is felt at one call in several wait states: " (late member)". */
+static const char *report_state(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     const struct wait_site *site = &report->analysis->sites[at->site];
-    const char *time = "", *state = "", *whom = "", *who = "", *label = label_site(&report->book, at->site);
-    /* "late member, " where the cause is felt at one call in several wait states. */
+    const char *label = label_site(&report->book, at->site);
     for (uint32_t i = 0; i < cause->n_sites; i++) {
         const struct wait_site *other = &report->analysis->sites[cause->sites[i].site];
         if (other->kind != site->kind && !strcmp(label_site(&report->book, cause->sites[i].site), label))
-            state = arena_printf(&report->arena, "%s, ", wait_kind_name(site->kind));
+            return arena_printf(&report->arena, " (%s)", wait_kind_name(site->kind));
     }
-    if (cause->n_sites > 1)
-        time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
-    if (at->n_late)
-        whom = arena_printf(&report->arena, " for %s", amount_ranks(&report->arena, at->late, at->n_late));
-    if (at->n_waiting)
-        who = arena_printf(&report->arena, "%s %s%s, ", amount_ranks(&report->arena, at->waiting, at->n_waiting),
-                           at->n_waiting == 1 ? "waits" : "wait", whom);
-    return arena_printf(&report->arena, "%s%s%s%s of %s %s", who, state, time, amount_count(at->n_instances).text,
-                        amount_count(site->n_instances).text,
-                        site->n_instances == 1 ? "waiting call" : "waiting calls");
+    return "";
+}
+
+/* "ranks 0,2 wait 215 ms for it in 77 of 90 calls with waits"; the time only where there are several to compare. */
+static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
+{
+    struct arena *arena = &report->arena;
+    const char *calls = amount_calls(arena, at->n_instances, report->analysis->sites[at->site].n_instances);
+    const char *state = report_state(report, cause, at);
+    const char *time = cause->n_sites > 1 ? arena_strdup(arena, amount_duration(at->waiting_ns).text) : NULL;
+    if (!at->n_waiting)
+        return arena_printf(arena, "%s%s%s%s", time ? time : "", time ? " in " : "", calls, state);
+    const char *whom = at->n_late ? amount_ranks(arena, at->late, at->n_late) : "it";
+    return arena_printf(arena, "%s %s%s%s for %s in %s%s", amount_ranks(arena, at->waiting, at->n_waiting),
+                        at->n_waiting == 1 ? "waits" : "wait", time ? " " : "", time ? time : "", whom, calls, state);
 }
 
 /* "most of it (51 %)", "the largest part (20 %)": of something, what the largest of its places has. */
@@ -301,6 +305,17 @@ static void report_rest(struct report *report)
                   amount_share(report->left_ns / report->analysis->waiting_ns).text);
 }
 
+/* Where several rows have gains, somebody will add them up. Yet each leaves the others as they are. */
+static void report_gains(struct report *report)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < report->rows.n; i++)
+        n += *explain_gain_share(&report->arena, row_cause(report, &report->rows.at[i]),
+                                 report->analysis->efficiency.wall_ns) != 0;
+    if (n > 1)
+        page_line(&report->page, "%*sif fixed: each row alone; gains of several rows do not add up", INDENT, "");
+}
+
 /* What of a partition has no row of its own. */
 static void report_members_left(struct report *report, size_t number)
 {
@@ -349,6 +364,7 @@ static void report_list(struct report *report)
     }
     page_table_end(&table);
     report_rest(report);
+    report_gains(report);
 }
 
 static int by_falling_waiting(const void *a, const void *b)

@@ -28,6 +28,29 @@ const char *wait_kind_name(enum wait_kind kind)
     return kind < WAIT_N_KINDS ? names[kind] : "unknown";
 }
 
+const char *wait_kind_meaning(enum wait_kind kind)
+{
+    static const char *const meanings[WAIT_N_KINDS] = {
+        [WAIT_BARRIER] = "no rank goes on before the last one comes",
+        [WAIT_NXN] = "each rank needs data from all, so all wait for the last one",
+        [WAIT_LATE_SENDER] = "a receive waits for a message that is sent late",
+        [WAIT_LATE_RECEIVER] = "a send waits for a receive that is called late",
+        [WAIT_LATE_BROADCAST] = "the others need data from the root, and the root comes late",
+        [WAIT_EARLY_REDUCE] = "the root needs data from the others, and one of them comes late",
+        [WAIT_EARLY_SCAN] = "a rank needs data from the ranks below it, and one of them comes late",
+        [WAIT_LATE_MEMBER] = "data passes from rank to rank, and one on the way comes late",
+        [WAIT_NEIGHBOR] = "a rank needs data from its neighbours, and one of them comes late",
+        [WAIT_ICOLL] = "the operation ends only when others have started it too, and one of them does so late",
+        [WAIT_RMA] = "the other side opens or closes its window late",
+        [WAIT_LOCK] = "another rank holds the lock of the window",
+        [WAIT_PROGRESS] = "the partner computes, and the transfer goes on only when it calls MPI again",
+        [WAIT_CREATE] = "ranks make or free something together, and one of them comes late",
+        [WAIT_FINALIZE] = "ranks leave MPI together, and one of them comes late",
+        [WAIT_IO] = "ranks use a file together, and one of them comes late",
+    };
+    return kind < WAIT_N_KINDS ? meanings[kind] : "unknown";
+}
+
 const char *advice_name(enum advice advice)
 {
 #define ADVICE_NAME(name, text) [ADVICE_##name] = text,

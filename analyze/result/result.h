@@ -33,7 +33,8 @@ enum wait_kind {
     WAIT_IO,       /* collective file access */
     WAIT_N_KINDS
 };
-const char *wait_kind_name(enum wait_kind kind); /* "wait at barrier", "late sender" ... */
+const char *wait_kind_name(enum wait_kind kind);    /* "wait at barrier", "late sender" ... */
+const char *wait_kind_meaning(enum wait_kind kind); /* the same in a few plain words */
 
 enum cause_kind { KIND_MORE_WORK, KIND_SLOWER, KIND_DESCHEDULED, KIND_BLOCKED, KIND_TRANSFER, KIND_MORE_TIME, KIND_N };
 const char *cause_kind_name(enum cause_kind kind); /* "more-work" ... as in the JSON */
@@ -373,9 +374,9 @@ enum machine_lack {
     LACKS_LIMIT = 1 << 3,   /* a control group kept ranks from running */
     LACKS_OTHERS = 1 << 4,  /* other processes used CPUs */
     LACKS_STOLEN = 1 << 5,  /* the host of the virtual machine took them away */
-};
     LACKS_RANKS = 1 << 6,   /* the ranks themselves used CPUs, ... */
     LACKS_BESIDE = 1 << 7,  /* ... some of them without computing */
+};
 
 /* What ranks had of a node (blame/efficiency.h). */
 struct machine_host {
@@ -386,16 +387,16 @@ struct machine_host {
     double cpu_limit;        /* CPUs whose time a control group allows; 0 = no limit */
     double throttled_ns;     /* for so long it kept them from running */
     double cpus_of_others;   /* used by other processes, on average */
-    double cpus_stolen;      /* taken away by the host of the virtual machine, on average */
     double cpus_of_ranks;    /* used by these ranks, likewise; 0 = unknown */
     double cpus_beside;      /* of them, not by code outside MPI of threads that call MPI; 0 also: unknown */
     uint32_t beside_rank;    /* that used most of these; TRACE_NONE: none did */
+    double cpus_stolen;      /* taken away by the host of the virtual machine, on average */
     struct machine_crowd *crowds;
     uint32_t n_crowds;
     uint32_t *large_teams, n_large_teams; /* ranks with more busy threads than CPUs */
-    unsigned lacks;                       /* of enum machine_lack, where ranks lacked a CPU (verdict/machine.h) */
     uint32_t *busiest, n_busiest;         /* those with most busy threads, where not all have as many */
     uint32_t n_threads_most;              /* that each of these has */
+    unsigned lacks;                       /* of enum machine_lack, where ranks lacked a CPU (verdict/machine.h) */
 };
 
 /*

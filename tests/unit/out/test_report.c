@@ -228,7 +228,8 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "  why ranks wait                    waiting  of waiting  if fixed  of run\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s       100 %    -2.9 s    32 %\n"
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, no CPU 20 %)\n"
-              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   rank 0 waits, 99 of 100 waiting calls\n"
+              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()\n"
+              "                rank 0 waits for it in 99 of 100 calls with waits\n"
               "    next: add --cause to see its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all waiting (--all)\n");
     free(text);
@@ -847,12 +848,50 @@ static void a_call_says_for_whom_ranks_wait(void **state)
     f->felt[0].late = &late;
     f->felt[0].n_late = 1;
     char *text = printed(f, &(struct report_options){.width = 120, .all = true});
-    expect_in(text, "rank 0 waits for rank 1, 99 of 100 waiting calls");
+    expect_in(text, "rank 0 waits for rank 1 in 99 of 100 calls with waits");
     free(text);
     json_t *report = printed_json(f, &(struct json_options){0});
     json_t *site = json_array_get(json_object_get(json_array_get(json_object_get(report, "causes"), 0), "sites"), 0);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(site, "late_ranks"), 0)), 1);
     json_decref(report);
+}
+
+/* Of two rows, with gains in one or in both. */
+static void gains_are_those_of_one_row(void **state)
+{
+    struct fixture *f = *state;
+    f->causes[1].waiting_ns = 1e9;
+    for (int have_both = 0; have_both < 2; have_both++) {
+        f->causes[1].if_balanced_ns = f->causes[1].if_balanced_least_ns = have_both ? 0.5e9 : 0;
+        char *text = printed(f, &usual);
+        expect_in(text, "\n2 transfer in MPI_Barrier");
+        assert_int_equal(!!strstr(text, "\n  if fixed: each row alone; gains of several rows do not add up\n"),
+                         have_both);
+        free(text);
+    }
+}
+
+static void every_kind_of_wait_is_explained(void **state)
+{
+    struct fixture *f = *state;
+    for (int kind = 0; kind < WAIT_N_KINDS; kind++) {
+        char *text = NULL, line[256];
+        size_t size = 0;
+        f->site.kind = (enum wait_kind)kind;
+        snprintf(line, sizeof line, "    %s: %s\n", wait_kind_name(f->site.kind), wait_kind_meaning(f->site.kind));
+        for (int view = 0; view < 3; view++) {
+            FILE *out = open_memstream(&text, &size);
+            if (view == 0)
+                report_cause(out, &f->analysis, 0, &(struct report_options){.width = 200});
+            else if (view == 1)
+                report_site(out, &f->analysis, 0, &(struct report_options){.width = 200});
+            else
+                report_sites(out, &f->analysis, &(struct report_options){.width = 200, .n_top = 5});
+            fclose(out);
+            expect_in(text, line);
+            free(text);
+        }
+    }
 }
 
 static void json_has_the_documented_fields(void **state)
@@ -936,7 +975,9 @@ static void drilling_shows_classes_and_steps(void **state)
     expect_in(text, "1 minor step hidden (--all-steps)");
     expect_in(text, "rank 0 waits 6.00 s");
     expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");
-    expect_in(text, "   99 of 100 waiting calls\n");
+    expect_in(text, "6.00 s in 99 of 100 calls with waits, 1 is for other causes\n"
+                    "    wait at barrier: no rank goes on before the last one comes\n");
+    expect_in(text, "6.00 s waiting   100 calls with waits\n");
     expect_in(text, "where ranks wait");
     free(text);
 }
@@ -1022,6 +1063,26 @@ static void ranks_that_have_ended_are_told_from_recording_off(void **state)
     free(text);
 }
 
+/* The diagonal of the matrix. */
+static void why_a_rank_waits_for_itself_is_told(void **state)
+{
+    static struct rank_summary ranks[] = {{.waiting_ns = 6e9}, {.compute_ns = 6e9}};
+    struct fixture *f = *state;
+    f->analysis.ranks = ranks;
+    for (int has_self = 0; has_self < 2; has_self++) {
+        double *ns = (double[]){has_self ? 1e9 : 0, 5e9, 0, 0};
+        char *text = NULL;
+        size_t size = 0;
+        f->analysis.matrix = (struct wait_matrix){.n_groups = 2, .group_size = 1, .ns = ns};
+        FILE *out = open_memstream(&text, &size);
+        report_ranks(out, &f->analysis, &(struct report_options){.width = 200});
+        fclose(out);
+        expect_in(text, "who waits (rows) for whom (columns)");
+        assert_int_equal(strstr(text, "\na rank for itself: its own delay comes back") != NULL, has_self);
+        free(text);
+    }
+}
+
 static void the_machine_takes_no_row_of_the_critical_path(void **state)
 {
     struct fixture *f = *state;
@@ -1054,6 +1115,9 @@ int main(void)
         WITH_FIXTURE(the_overview_names_cause_first_and_call_second),
         WITH_FIXTURE(a_call_reads_alike_in_no_two_rows),
         WITH_FIXTURE(a_call_says_for_whom_ranks_wait),
+        WITH_FIXTURE(gains_are_those_of_one_row),
+        WITH_FIXTURE(every_kind_of_wait_is_explained),
+        WITH_FIXTURE(why_a_rank_waits_for_itself_is_told),
         WITH_FIXTURE(lines_keep_to_the_width),
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
