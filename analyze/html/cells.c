@@ -114,11 +114,12 @@ json_t *cells_encode(const struct analysis *analysis, const struct timeline *tim
     struct encoder encoder = {.analysis = analysis, .timeline = timeline};
     json_t *rows = json_array(), *lengths = json_array();
     encoder.row_of = arena_array(&encoder.arena, uint32_t, timeline->rows.n + 1);
-    uint32_t n_rows = 0;
+    uint32_t n_rows = 0, n_workers = 0;
     for (size_t i = 0; i < timeline->rows.n; i++)
         encoder.row_of[i] = timeline->rows.at[i].cells.n ? n_rows++ : (uint32_t)TRACE_NONE;
     for (size_t i = 0; i < timeline->rows.n; i++) {
         const struct trace_location *location = &analysis->trace->locations[i];
+        n_workers += location->thread && !timeline->rows.at[i].cells.n;
         if (timeline->rows.at[i].cells.n)
             json_array_append_new(rows, json_pack("[i, i, i]", (int)location->rank, (int)location->thread,
                                                   put_row(&encoder, &timeline->rows.at[i])));
@@ -130,9 +131,9 @@ json_t *cells_encode(const struct analysis *analysis, const struct timeline *tim
             *vec_push(&streams->all) = from->all.at[k];
         vec_release(&from->all);
     }
-    json_t *head =
-        json_pack("{s:I, s:o, s:o, s:o, s:o}", "resolution_ns", (json_int_t)timeline->resolution_ns, "rows", rows,
-                  "kinds", encode_kinds(&encoder), "comms", encode_comms(analysis->trace), "streams", lengths);
+    json_t *head = json_pack("{s:I, s:o, s:i, s:o, s:o, s:o}", "resolution_ns", (json_int_t)timeline->resolution_ns,
+                             "rows", rows, "workers", (int)n_workers, "kinds", encode_kinds(&encoder), "comms",
+                             encode_comms(analysis->trace), "streams", lengths);
     arena_release(&encoder.arena);
     return head;
 }

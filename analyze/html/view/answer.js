@@ -78,17 +78,19 @@ function causeList(run) {
   let shown = Math.min(n, 5);
   while (shown > 1 && report.causes[shown - 1].share < 0.01) shown--;
   const list = el("ol.causes", {id: "causes", "aria-label": "Why ranks wait"});
-  const rest = el("p.rest");
+  const rest = el("p.rest"), gains = el("p.hint");
   const fill = (upTo) => {
     refill(list, n ? el("li.columns", {"aria-hidden": "true"}, el("span", null, "why ranks wait"), el("span", null, "waiting"),
       el("span", null, "of waiting"), el("span", null, "if fixed"), el("span", null, "of run")) : null, report.causes.slice(0, upTo).map((cause) => causeItem(run, cause)));
+    refill(gains, report.causes.slice(0, upTo).filter((cause) => cause.gain_share_text).length > 1
+      ? "if fixed: each row alone; gains of several rows do not add up" : null);
     const left = report.causes.slice(upTo);
     refill(rest, left.length ? [`and ${plural(left.length, "more cause")} with ${share(left.reduce((sum, c) => sum + c.share, 0))} of the waiting `,
       button("show all", () => fill(n))] : null);
   };
   run.showAllCauses = () => fill(n);
   fill(shown);
-  return [list, rest];
+  return [list, rest, gains];
 }
 
 function causeItem(run, cause) {
@@ -119,17 +121,19 @@ function causeItem(run, cause) {
 const siteName = (site) => `${site.call} ${site.file ? `${baseName(site.file)}${site.line ? `:${site.line}` : ""}` : ""}${site.path ? ` in ${site.path}` : ""}`;
 
 function siteLink(site) {
-  return el("a", {href: `#classes&q=${encodeURIComponent(`site ${site.site}`)}`, title: site.wait}, siteName(site));
+  return el("a", {href: `#classes&q=${encodeURIComponent(`site ${site.site}`)}`, title: `${site.wait}: ${site.wait_text}`}, siteName(site));
 }
+
+/** "39 of 40 calls with waits", as the text report (analyze/out/amount.c). */
+const callsWithWaits = (n, all) => all === 1 ? "the only call with waits" : n === all ? `all ${count(all)} calls with waits` : `${count(n)} of ${count(all)} calls with waits`;
 
 function siteFigures(cause, site) {
   const blamed = site.classes.filter((c) => c.blamed).map((c) => c.number);
-  const time = cause.sites.length > 1 ? `${duration(site.waiting_ns)}, ` : "";
-  const whom = site.late_ranks.length ? ` for ${rankList(site.late_ranks)}` : "";
-  const who = site.waiting_ranks.length ? `${rankList(site.waiting_ranks)} ${site.waiting_ranks.length === 1 ? "waits" : "wait"}${whom}, ` : "";
+  const time = cause.sites.length > 1 ? duration(site.waiting_ns) : "", whom = site.late_ranks.length ? rankList(site.late_ranks) : "it";
+  const who = `${rankList(site.waiting_ranks)} ${site.waiting_ranks.length === 1 ? "waits" : "wait"}${time && ` ${time}`} for ${whom} in `;
   const all = site.classes.length + (site.left_out?.classes?.n || 0);
   const classes = all > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${all}` : "";
-  return `${who}${time}${count(site.instances_blamed)} of ${plural(site.instances, "waiting call")}${classes}`;
+  return `${site.waiting_ranks.length ? who : time && `${time} in `}${callsWithWaits(site.instances_blamed, site.instances)}${classes}`;
 }
 
 /** The cause's waiting over the run, as small bars. */

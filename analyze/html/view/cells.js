@@ -7,6 +7,9 @@ const PAINT = {unknown: 0, computing: 1, cause: 2, otherCause: 2 + CAUSES_APART,
   mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART, caused: 8 + CAUSES_APART};
 const N_PAINTS = 9 + CAUSES_APART;
 
+/** A state in the words of the report. */
+const stateWords = (name) => ({computing: "other code", mpi: "in MPI", descheduled: "no CPU", unknown: "not recorded"})[name] ?? name;
+
 // A cause of hardly any waiting is shown as the code that it is.
 const WORTH_A_COLOUR = 0.01;
 
@@ -65,7 +68,7 @@ function readCells(head, bytesIn, durationNs) {
   const rows = [], n = head.rows.reduce((sum, row) => sum + row[2], 0);
   let first = 0;
   for (const [rank, thread, cells] of head.rows) {
-    rows.push({rank, thread, first, end: first + cells, name: thread ? `${rank}.${thread}` : `${rank}`});
+    rows.push({rank, thread, first, end: first + cells, name: thread ? `${rank} thread ${thread}` : `${rank}`});
     first += cells;
   }
   const starts = [];
@@ -82,7 +85,7 @@ function readCells(head, bytesIn, durationNs) {
   }
   const t = {rows, n, durationNs, resolutionNs: head.resolution_ns, begin: new Float64Array(n), end: new Float64Array(n),
     part: new Uint32Array(n + 1), waitOf: new Int32Array(n).fill(-1), kinds: head.kinds.map(([stateName, cause, name, routine]) =>
-      ({state: stateName, cause, name, routine})), comms: head.comms || [], lit: null};
+      ({state: stateName, cause, name, routine})), comms: head.comms || [], workers: head.workers || 0, lit: null};
   const kinds = [], lengths = [], waits = [];
   for (const row of rows) {
     let now = 0;

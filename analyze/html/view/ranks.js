@@ -194,7 +194,10 @@ function matrixOf(run) {
   const top = [...pairs].sort((a, b) => b[2] - a[2]).slice(0, 5);
   const who = (i) => size === 1 ? `rank ${i}` : `ranks ${i * size}–${Math.min(report.ranks, (i + 1) * size) - 1}`;
   return [el("h3", null, "Who waits for whom"),
-    el("p.words", null, top.map(([waiting, late, ns], i) => `${i ? "; " : ""}${who(waiting)} waits ${duration(ns)} for ${who(late)}`), "."),
+    el("p.words", null, top.map(([waiting, late, ns], i) =>
+      `${i ? "; " : ""}${who(waiting)} ${size === 1 ? "waits" : "wait"} ${duration(ns)} for ${size === 1 && waiting === late ? "itself" : who(late)}`), "."),
+    per === 1 && pairs.some(([waiting, late]) => waiting === late)
+      ? el("p.hint", null, "A rank for itself: its own delay comes back through the waits of others, or its threads wait for each other.") : null,
     table("Waiting of the rank of each line for the rank of each column", [
       {head: "waits ↓ for →", cell: (line) => name(line.i)},
       ...Array.from({length: n}, (_, late) => ({head: name(late), number: true, cell: (line) => heatCell(line.row[late], most)})),

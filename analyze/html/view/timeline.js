@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks over time, on a canvas; what is chosen is told in words below it, and what is in view is there as a table.
 
-const LEFT = 64, AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30, LEAST_NAMED = 20, MOST_ALONE = 12, ALONE_BAND = 13;
+const AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30, LEAST_NAMED = 20, MOST_ALONE = 12, ALONE_BAND = 13;
+let leftRoom = 64; // for names of rows: those of threads are longer
 const timelines = []; // all on the page: they share the range
 
 const wholeNs = () => Math.max(...page.runs.map((run) => run.report.duration_ns));
@@ -73,7 +74,7 @@ function setRows(view, first, count) {
 function makeTimeline(run) {
   const t = run.timeline;
   const canvas = el("canvas.time", {tabindex: 0, role: "application", "aria-roledescription": "timeline",
-    "aria-label": `Timeline of ${plural(t.rows.length, "rank")}: arrow keys move, plus and minus zoom, n and p go to the next and the last wait, Enter explains it, Backspace goes back, 0 shows the whole run`});
+    "aria-label": `Timeline of ${plural(t.rows.length, t.rows.some((row) => row.thread) ? "thread" : "rank")}: arrow keys move, plus and minus zoom, n and p go to the next and the last wait, Enter explains it, Backspace goes back, 0 shows the whole run`});
   const chosen = el("div.chosen", {"aria-live": "polite"});
   const tip = el("div.tip", {hidden: true});
   const view = {run, t, canvas, chosen, tip, bands: [], first: 0, count: t.rows.length, width: 0, selected: null, focusRow: 0, lit: null, tiles: null, isPathShown: true, frames: []};
@@ -125,8 +126,8 @@ function layout(view) {
   view.scale = scale;
 }
 
-const xOf = (view, ns) => LEFT + (ns - rangeFrom()) / (rangeTo() - rangeFrom()) * (view.width - LEFT);
-const nsOf = (view, x) => rangeFrom() + (x - LEFT) / (view.width - LEFT) * (rangeTo() - rangeFrom());
+const xOf = (view, ns) => leftRoom + (ns - rangeFrom()) / (rangeTo() - rangeFrom()) * (view.width - leftRoom);
+const nsOf = (view, x) => rangeFrom() + (x - leftRoom) / (view.width - leftRoom) * (rangeTo() - rangeFrom());
 /** The middle of a row's band; of one that is not in view, beyond the edge where it would be. */
 const middleOf = (view, row) => {
   const band = view.bandAt.get(row);
@@ -144,7 +145,7 @@ function drawTimeline(view, context) {
     const theme = GROUNDS[isDark() ? "dark" : "light"];
     view.paper = theme.paper;
   }
-  const width = Math.max(1, Math.round((view.width - LEFT) * scale)), height = view.canvas.height;
+  const width = Math.max(1, Math.round((view.width - leftRoom) * scale)), height = view.canvas.height;
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.fillStyle = view.paper;
   context.fillRect(0, 0, view.canvas.width, height);
@@ -155,13 +156,13 @@ function drawTimeline(view, context) {
     view.shares = new Float32Array(width * N_PAINTS);
   }
   drawColumns(view, width, from, to);
-  context.putImageData(view.image, Math.round(LEFT * scale), 0);
+  context.putImageData(view.image, Math.round(leftRoom * scale), 0);
   context.setTransform(scale, 0, 0, scale, 0, 0);
   drawAxis(view, context);
   drawRowNames(view, context);
   context.save();
   context.beginPath();
-  context.rect(LEFT, 0, view.width - LEFT, view.height);
+  context.rect(leftRoom, 0, view.width - leftRoom, view.height);
   context.clip();
   if (view.isPathShown) drawCriticalPath(view, context);
   drawNear(view, context);
@@ -217,7 +218,7 @@ function ticks(from, to, most) {
 }
 
 function drawAxis(view, context) {
-  const {step, list} = ticks(rangeFrom(), rangeTo(), (view.width - LEFT) / 110);
+  const {step, list} = ticks(rangeFrom(), rangeTo(), (view.width - leftRoom) / 110);
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
   context.textAlign = "left";
@@ -244,7 +245,7 @@ function drawRowNames(view, context) {
     const isFocus = document.activeElement === view.canvas && band.rows.includes(view.focusRow);
     context.fillStyle = ink(isFocus || band.isAlone || (state.rank !== null && band.rows.some((row) => view.t.rows[row].rank === state.rank)) ? 1 : 0.7);
     context.font = `${isFocus ? "bold " : ""}11px system-ui, sans-serif`;
-    context.fillText(band.rows.length === 1 && (band.isAlone || view.bands.length <= 40) ? `rank ${bandName(view, band)}` : bandName(view, band), LEFT - 8, y);
+    context.fillText(band.rows.length === 1 && (band.isAlone || view.bands.length <= 40) ? `rank ${bandName(view, band)}` : bandName(view, band), leftRoom - 8, y);
   }
 }
 
@@ -267,7 +268,7 @@ function drawCriticalPath(view, context) {
   const tops = new Float32Array(width + 1).fill(Infinity), bottoms = new Float32Array(width + 1).fill(-Infinity);
   context.beginPath();
   for (let i = low; i < path.length && path[i].from < to; i++) {
-    const piece = path[i], y = middleOf(view, piece.row), x0 = Math.max(LEFT, xOf(view, piece.from)), x1 = Math.min(view.width, xOf(view, piece.to));
+    const piece = path[i], y = middleOf(view, piece.row), x0 = Math.max(leftRoom, xOf(view, piece.from)), x1 = Math.min(view.width, xOf(view, piece.to));
     if (x1 - x0 >= 1.5) {
       context.moveTo(x0, y);
       context.lineTo(x1, y);
@@ -280,7 +281,7 @@ function drawCriticalPath(view, context) {
       bottoms[x] = Math.max(bottoms[x], at);
     }
   }
-  for (let x = LEFT; x <= width; x++) {
+  for (let x = leftRoom; x <= width; x++) {
     if (bottoms[x] > tops[x]) {
       context.moveTo(x, tops[x]);
       context.lineTo(x, bottoms[x]);
@@ -310,7 +311,7 @@ function drawNear(view, context) {
   for (const band of view.bands) {
     const row = t.rows[band.rows[0]];
     for (let cell = cellAt(t, row, from); cell < row.end && t.begin[cell] < to; cell++) {
-      const x0 = Math.max(LEFT, xOf(view, t.begin[cell])), x1 = Math.min(view.width, xOf(view, t.end[cell]));
+      const x0 = Math.max(leftRoom, xOf(view, t.begin[cell])), x1 = Math.min(view.width, xOf(view, t.end[cell]));
       if (x1 - x0 < LEAST_NAMED) continue;
       const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
       if (wait && !wait.isSeveral) arrows.push([wait, band.rows[0]]);
@@ -353,7 +354,7 @@ function cellName(view, cell, wait) {
   }
   const kind = mainKind(view.t, cell);
   if (!kind) return "";
-  return `${kind.cause >= 0 ? `${kind.cause + 1} ` : ""}${kind.name ?? kind.state}`;
+  return `${kind.cause >= 0 ? `${kind.cause + 1} ` : ""}${kind.name ?? stateWords(kind.state)}`;
 }
 
 const siteOf = (run, number) => run.report.sites.find((site) => site.site === number);
@@ -436,7 +437,7 @@ function describe(view, row, cell, wait) {
   if (wait) {
     const site = wait.site ? siteOf(run, wait.site) : null, by = t.rows[wait.by];
     lines.push(el("p", null, el("b", null, wait.isSeveral ? `${who} waits several times here, longest ${duration(wait.waited)}` : `${who} waits ${duration(wait.waited)}`),
-      site ? [" at ", siteLink(site), ` (${site.wait})`] : null, `, ${when}; released by rank ${by.name} at ${moment(wait.release, length / 10)}`,
+      site ? [" at ", siteLink(site), ` (${site.wait}: ${site.wait_text})`] : null, `, ${when}; released by rank ${by.name} at ${moment(wait.release, length / 10)}`,
       wait.isInferred ? " (only times tell)" : "", ". ",
       button(`go to rank ${by.name}`, () => {
         const at = Math.max(t.rows[wait.by].first, cellAt(t, t.rows[wait.by], wait.release - 1));
@@ -473,7 +474,7 @@ function lateWork(view, row) {
 }
 
 function kindLink(run, kind) {
-  const name = kind.name ?? {computing: "other code", mpi: "in MPI", descheduled: "no CPU", unknown: "not recorded"}[kind.state] ?? kind.state;
+  const name = kind.name ?? stateWords(kind.state);
   if (kind.cause < 0) return name;
   return el("a", {href: `#answer&cause=${kind.cause + 1}`, title: run.report.causes[kind.cause]?.name}, `${name} [cause ${kind.cause + 1}]`);
 }
@@ -542,7 +543,7 @@ function handleTimeline(view) {
       drag.isMoved = true;
     } else if (drag && Math.abs(point.x - drag.start.x) > 3) {
       drag.isMoved = true;
-      const by = (drag.start.x - point.x) / (view.width - LEFT) * (drag.to - drag.from);
+      const by = (drag.start.x - point.x) / (view.width - leftRoom) * (drag.to - drag.from);
       if (!drag.select) setRange(drag.from + by, drag.to + by);
     }
   });
@@ -553,7 +554,7 @@ function handleTimeline(view) {
       setRange(Math.min(a, b), Math.max(a, b), true);
     } else if (drag && !drag.isMoved && pointers.size === 1 && event.type === "pointerup") {
       const row = rowAtY(view, point.y);
-      if (row >= 0 && point.x > LEFT) {
+      if (row >= 0 && point.x > leftRoom) {
         const cell = cellAt(t, t.rows[row], nsOf(view, point.x));
         if (cell < t.rows[row].end) selectCell(view, row, cell);
       }
@@ -619,14 +620,14 @@ function nextOrExplain(view) {
 }
 
 function hover(view, point) {
-  const {t} = view, row = point.x > LEFT ? rowAtY(view, point.y) : -1;
+  const {t} = view, row = point.x > leftRoom ? rowAtY(view, point.y) : -1;
   const cell = row < 0 ? -1 : cellAt(t, t.rows[row], nsOf(view, point.x));
   if (cell < 0 || cell >= t.rows[row].end) {
     view.tip.hidden = true;
     return;
   }
   const band = view.bandAt.get(row), isOne = band.rows.length === 1, wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
-  const column = (rangeTo() - rangeFrom()) / (view.width - LEFT);
+  const column = (rangeTo() - rangeFrom()) / (view.width - leftRoom);
   let lines;
   if (t.end[cell] - t.begin[cell] < 2 * column || !isOne) {
     const sums = new Float64Array(N_PAINTS), ns = nsOf(view, point.x);
@@ -661,7 +662,8 @@ function paintName(run, paint) {
     const cause = run.report.causes[causeInSlot(paint - PAINT.cause)];
     return cause ? `cause ${cause.cause}: ${cause.name}` : `cause ${paint - PAINT.cause + 1}`;
   }
-  return {caused: `waiting for cause ${state.cause}`, otherCause: "other causes", mpi: "in MPI", descheduled: "no CPU", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
+  if (paint === PAINT.computing) return "computing";
+  return {caused: `waiting for cause ${state.cause}`, otherCause: "other causes"}[PAINT_NAMES[paint]] || stateWords(PAINT_NAMES[paint]);
 }
 
 /** The view in numbers. */
@@ -700,6 +702,7 @@ function togglePale(name) {
 }
 
 function viewTimeline(runs) {
+  leftRoom = runs.some((run) => run.timeline.rows.some((row) => row.thread)) ? 104 : 64;
   const views = runs.map((run) => makeTimeline(run));
   const inWords = el("div");
   const details = el("details", {ontoggle: () => details.open && refill(inWords, runs.map((run) => inView(run)))}, el("summary", null, "What is in view, in numbers"), inWords);
@@ -739,5 +742,6 @@ function viewTimeline(runs) {
     legend(runs[state.run]),
     el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it, click a state of the legend to make it pale. A cause is pale on ranks that are not late in it. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter Backspace; g goes to a rank."),
     exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
+    runs.some((run) => run.timeline.workers) ? el("p.hint", null, "Threads that never call MPI have no row: their work is shown on the main thread of their rank.") : null,
     details]};
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records programs of known cause, makes their pages, and looks at them in a browser without a window.
 
-    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] [--many GENERATE] PROGRAM SOURCE [PROGRAM SOURCE ...]
+    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] [--threads CALLING NOT_CALLING] [--many GENERATE] PROGRAM SOURCE [PROGRAM SOURCE ...]
 
 Of each program: the page carries the JSON report byte for byte, asks nobody for anything, has nothing to say on the console; what
 stands in it are the report's numbers; and each view shows the known cause, which the head of the source tells (`ranks:`, `loop=`,
@@ -52,6 +52,10 @@ def duration(ns, digits=3):
 def share(part):
     percent = 100 * part
     return "0 %" if not percent > 0 else "<0.1 %" if percent < 0.05 else f"{percent:.{1 if percent < 9.95 else 0}f} %"
+
+
+def calls_with_waits(n, with_waits):
+    return "the only call with waits" if with_waits == 1 else f"all {with_waits:,} calls with waits" if n == with_waits else f"{n:,} of {with_waits:,} calls with waits"
 
 
 class Known:
@@ -174,6 +178,11 @@ def check_numbers(browser, name, run):
         expect(f"{name}: why, and what to do about cause {cause['cause']}", all(cause[key] is None or cause[key] in text_of(browser, item)[0]
                                                                                for key in ("name", "explanation", "when")) and
                re.split("--", cause["next"])[0] in text_of(browser, item)[0])
+    told = text_of(browser, "#causes .figures")
+    wanted = [f"{calls_with_waits(site['instances_blamed'], site['instances'])}" for cause in report["causes"] for site in cause["sites"][:3]]
+    expect(f"{name}: of the calls with waits, those for each cause", len(told) == len(wanted) and all(want in text for want, text in zip(wanted, told)), told, wanted)
+    gains = sum(bool(cause["gain_share_text"]) for cause in report["causes"])
+    expect(f"{name}: gains are not to be added up", any("do not add up" in text for text in text_of(browser, ".hint")) == (gains > 1), gains)
     choices = text_of(browser, "option")
     expect(f"{name}: one word for a rank without a CPU", "no CPU" in choices and "descheduled" not in choices, choices)
     rows = browser.run("return [...document.querySelectorAll('table.ranks tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
@@ -184,6 +193,7 @@ def check_numbers(browser, name, run):
     matrix = browser.run("return [...document.querySelectorAll('table.matrix tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent))")
     expect(f"{name}: who waits for whom", all(matrix[waiting][late] == duration(ns) for waiting, late, ns in report["who_waits_for_whom"]["pairs"]))
     for site in report["sites"]:
+        expect(f"{name}: site {site['site']} says why it waits", f"{site['wait']}: {site['wait_text']}" in text_of(browser, f"#site-{site['site']} .hint"))
         heading = text_of(browser, f"#site-{site['site']} h3")
         expect(f"{name}: site {site['site']}", heading and site["call"] in heading[0] and duration(site["waiting_ns"]) in heading[0], heading)
         classes = [f"class {c['number']} {plural(c['instances'], 'call')}, {duration(c['waiting_ns'])}" for c in site["classes"][:12]]
@@ -531,6 +541,23 @@ def check_counted(browser, arguments, folder):
     check_quiet(browser, "counted")
 
 
+def check_threads(browser, arguments, folder):
+    """Threads that call MPI have rows, by names that say so. Of those that do not a hint tells where their work is."""
+    for program, is_caller in zip(arguments.threads, (True, False)):
+        name, path = os.path.basename(program), os.path.join(folder, f"{os.path.basename(program)}.whywait")
+        browser.open(record(arguments, program, 2, path), "#timeline")
+        names = browser.run("return whywait.timelines[0].t.rows.map((row) => row.name)")
+        expect(f"{name}: names of rows", names == (["0", "0 thread 1", "1", "1 thread 1"] if is_caller else ["0", "1"]), names)
+        hint = any("Threads that never call MPI have no row" in text for text in text_of(browser, "#timeline .hint"))
+        workers = json.loads(data_of(path + ".html")["timeline-0"])["workers"]  # MPI's own threads too, if they ran at all
+        expect(f"{name}: threads without a row are told", hint == (workers > 0) and (is_caller or hint), hint, workers)
+        browser.run("const view = whywait.timelines[0]; view.canvas.focus()")
+        browser.keys("Down", "n")
+        words = " ".join(text_of(browser, ".chosen"))
+        expect(f"{name}: what is chosen says whose it is", f"rank {names[1]}" in words, words)
+        check_quiet(browser, name)
+
+
 def check_bare(browser, arguments, folder):
     """Loops of the machine code, where no line is known, with what they cause."""
     program, source = arguments.bare
@@ -600,6 +627,7 @@ def main():
     parser.add_argument("--axe")
     parser.add_argument("--counted", nargs=2, metavar=("PROGRAM", "SOURCE"))
     parser.add_argument("--bare", nargs=2, metavar=("PROGRAM", "SOURCE"))
+    parser.add_argument("--threads", nargs=2, metavar=("CALLING", "NOT_CALLING"))
     parser.add_argument("--many", metavar="GENERATE")
     parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
@@ -636,7 +664,7 @@ def main():
                 check_sources(browser, name, run, program)
                 check_comparison(browser, arguments, name, run, program, folder)
             check_quiet(browser, name)
-        for check, is_wanted in ((check_counted, arguments.counted), (check_bare, arguments.bare), (check_many, arguments.many)):
+        for check, is_wanted in ((check_counted, arguments.counted), (check_bare, arguments.bare), (check_threads, arguments.threads), (check_many, arguments.many)):
             if is_wanted:
                 check(browser, arguments, folder)
     print(f"{len(faults)} faults" if faults else "all is well")
