@@ -94,12 +94,19 @@ void page_line(struct page *page, const char *format, ...)
     arena_release(&scratch);
 }
 
+/* With a number goes its unit: "920 ms", "99 %". `rest` follows the word; NULL. */
+static size_t columns_together(const char *word, const char *rest)
+{
+    bool is_number = *word && word[strspn(word, "0123456789.,+-")] == '\0';
+    return text_columns(word) + (is_number && rest ? 1 + strcspn(rest, " ") : 0);
+}
+
 /* Takes the text, which is escaped, to pieces. */
 static void write_words(struct page *page, size_t hang, char *escaped)
 {
     bool is_first = true;
     for (char *word; (word = strsep(&escaped, " ")); is_first = false) {
-        if (!is_first && page->column + 1 + text_columns(word) > page->width) {
+        if (!is_first && page->column + 1 + columns_together(word, escaped) > page->width) {
             page_end(page);
             page_tab(page, hang);
         } else if (!is_first) {

@@ -143,10 +143,9 @@ static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_mo
     page_table_end(&table);
     if (n_rows < ranks->rows.n)
         page_line(&ranks->page, "and %zu more rows (--all)", ranks->rows.n - n_rows);
-    page_paragraph(
-        &ranks->page, 0, 0,
-        arena_printf(&ranks->arena, "%smade wait: waiting of others that is blamed on the rank",
-                     has_bars ? "c computing, w waiting, t transfer, m inside MPI, d no CPU, b blocked; " : ""));
+    page_paragraph(&ranks->page, 0, 0,
+                   arena_printf(&ranks->arena, "%smade wait: waiting of others that is blamed on the rank",
+                                has_bars ? "c computing, w waiting, t transfer, m in MPI, d no CPU, b blocked; " : ""));
 }
 
 /* "rank 3", or "ranks 8-15" of a group. */
@@ -254,8 +253,8 @@ static void critical_row(struct ranks *ranks, struct page_table *table, const st
     if (step->n_ranks == 1)
         page_cell(table, "rank %u", step->rank);
     else
-        page_cell(table, "rank %u %s, %u more", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
-                  step->n_ranks - 1);
+        page_cell(table, "rank %u (%s), %u more %s", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
+                  step->n_ranks - 1, step->n_ranks == 2 ? "rank" : "ranks");
 }
 
 /* `most`: of its steps, the one with most; NULL = it has none. */

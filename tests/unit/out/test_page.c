@@ -120,6 +120,15 @@ static void paragraphs_break_at_blanks(void **state)
     capture_expect(&capture, "one two\n  three four\n  fivesixseveneight\n");
 }
 
+static void numbers_keep_their_units(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_start(&capture, 12);
+    page_paragraph(&capture.page, 0, 2, "waits 1.20 ms, 99 % here");
+    capture_expect(&capture, "waits\n  1.20 ms,\n  99 % here\n");
+}
+
 static const char *const words[][2] = {{"alpha", "1"}, {"a much longer label than fits", "22"}};
 
 static const struct page_column columns[] = {{"word", PAGE_LEFT, STYLE_PLAIN}, {"n", PAGE_RIGHT, STYLE_PLAIN}};
@@ -321,6 +330,7 @@ int main(void)
         cmocka_unit_test(paths_are_cut_between_routines),
         cmocka_unit_test(pieces_wrap_at_the_width),
         cmocka_unit_test(paragraphs_break_at_blanks),
+        cmocka_unit_test(numbers_keep_their_units),
         cmocka_unit_test(tables_align_and_cut),
         cmocka_unit_test(text_wraps_at_blanks_then_behind_commas_and_colons),
         cmocka_unit_test(tables_wrap_and_leave_out_silent_columns),
