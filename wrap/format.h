@@ -326,7 +326,8 @@ enum {
     WW_S_KERNEL = 1,  /* on a CPU, in the kernel on behalf of this stack */
     WW_S_BLOCKED = 2, /* off the CPU, asleep in a system call made from this stack */
     WW_S_SYNC = 4,    /* with BLOCKED: until another thread wakes it */
-    WW_S_PIPE = 8,    /* with BLOCKED: until another process writes to a pipe, not standard input, or closes it */
+    WW_S_PIPE = 8,    /* with BLOCKED: until another process writes to a pipe or local socket, not standard input, or
+                       * closes    it */
 };
 
 struct ww_switch {

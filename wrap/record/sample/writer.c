@@ -9,28 +9,15 @@
  * A sample whose stack passes through this library was taken inside a recorded MPI call. The call record says all about
  * it, unless MPI has called the program back.
  *
- * A sleeping thread has no samples. /proc tells its stack pointer and program counter in user space, not its other
- * registers. This is enough for the system call stubs, and further out for all code without frame pointers. For a frame
- * addressed through an unknown frame pointer, the stack is searched for the next pair of saved frame pointer and return
- * address. The result counts only when the walk arrives at the start of the thread and the thread did not move
- * meanwhile.
+ * A look at a sleeping thread (asleep.h) counts only if the thread did not move meanwhile.
  */
 #include "wrap/record/sample/writer.h"
 #include "wrap/record/count/workers.h"
-#include "wrap/record/process/machine.h"
+#include "wrap/record/sample/asleep.h"
 #include "wrap/record/sample/sampled.h"
 #include "wrap/record/sample/visits.h"
 #include "wrap/record/stack/pages.h"
 #include "wrap/record/threads.h"
-#include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
 static bool passes_known(const struct stack_walk *walk, const struct unwind_known *known)
 {
@@ -161,127 +148,22 @@ uint32_t writer_sample(struct recorder_thread *thread, const struct sample *samp
     return emit(thread, &walk, sample->python, sample->flags, sample->time_ns, sample->weight_ns);
 }
 
-struct place {
-    uint64_t sp, pc;
-    int system_call;      /* -1: it sleeps outside of one */
-    uint64_t argument[2]; /* of the system call, the first ones */
-};
-
-/* "NR ARGS SP PC" asleep in a system call, "-1 SP PC" asleep otherwise, "running". */
-static bool read_place(int32_t tid, struct place *place)
-{
-    char path[64], text[256];
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
-    machine_read_text(path, text, sizeof text);
-    unsigned long long sp, pc, first = 0, second = 0;
-    int system_call = -1;
-    if (sscanf(text, "-1 %llx %llx", &sp, &pc) != 2 &&
-        sscanf(text, "%d %llx %llx %*x %*x %*x %*x %llx %llx", &system_call, &first, &second, &sp, &pc) != 5)
-        return false;
-    *place = (struct place){sp, pc, system_call, {first, second}};
-    return sp != 0;
-}
-
-static bool is_pipe(int file)
-{
-    struct stat about;
-    return file != STDIN_FILENO && fstat(file, &about) == 0 && S_ISFIFO(about.st_mode);
-}
-
-/* It sleeps in poll until there is something to read from pipes, and for nothing else. */
-static bool polls_pipes(const struct place *place)
-{
-    enum { MOST_FILES = 16 };
-    struct pollfd file[MOST_FILES];
-    uint64_t n = place->argument[1];
-    struct iovec to = {file, n * sizeof *file}, from = {(void *)(uintptr_t)place->argument[0], to.iov_len};
-    if (n == 0 || n > MOST_FILES || process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
-        return false;
-    for (uint64_t i = 0; i < n; i++)
-        if (!(file[i].events & POLLIN) || !is_pipe(file[i].fd))
-            return false;
-    return true;
-}
-
-/* Joins, locks, conditions and barriers of threads all come to the system call futex. */
-static uint32_t flags_of(const struct place *place)
-{
-    switch (place->system_call) {
-    case SYS_futex:
-        return WW_S_BLOCKED | WW_S_SYNC;
-    case SYS_read:
-        return is_pipe((int)place->argument[0]) ? WW_S_BLOCKED | WW_S_PIPE : WW_S_BLOCKED;
-#ifdef SYS_poll
-    case SYS_poll:
-#endif
-    case SYS_ppoll:
-        return polls_pipes(place) ? WW_S_BLOCKED | WW_S_PIPE : WW_S_BLOCKED;
-    default:
-        return WW_S_BLOCKED;
-    }
-}
-
-static bool read_word(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
-{
-    if (address < stack->low || stack->high - address < sizeof *value || address >= stack->high)
-        return false;
-    memcpy(value, stack->bytes + (address - stack->low), sizeof *value);
-    return true;
-}
-
-/* The next word pair that looks like a frame: a pointer further out, and an address in code. */
-static bool guess_frame_pointer(struct unwind_frame *frame, const struct unwind_stack *stack)
-{
-    uint64_t bp, saved_bp, pc;
-    for (bp = frame->reg[UNWIND_SP]; bp < frame->reg[UNWIND_SP] + SEARCH_BYTES; bp += WORD) {
-        if (!read_word(stack, bp, &saved_bp) || !read_word(stack, bp + WORD, &pc))
-            return false;
-        if (((saved_bp > bp && saved_bp < stack->high) || saved_bp <= 1) && unwind_is_code(pc)) {
-            unwind_set(frame, UNWIND_BP, bp);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void walk_blocked(struct stack_walk *walk, const struct place *place, const struct unwind_stack *stack)
-{
-    struct unwind_frame frame = {.interrupted = true};
-    unwind_set(&frame, UNWIND_SP, place->sp);
-    unwind_set(&frame, UNWIND_PC, place->pc);
-    walk->n = 1;
-    walk->flags = 0;
-    walk->address[0] = place->pc;
-    walk->slot[0] = 0;
-    stacks_walk(walk, &frame, stack);
-    if ((walk->flags & WW_STACK_CUT) && !unwind_is_valid(&frame, UNWIND_BP) && guess_frame_pointer(&frame, stack)) {
-        struct stack_walk outer = *walk;
-        outer.flags = 0;
-        stacks_walk(&outer, &frame, stack);
-        if (!(outer.flags & WW_STACK_CUT))
-            *walk = outer;
-    }
-}
-
 bool writer_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
 {
-    static unsigned char bytes[BLOCKED_BYTES]; /* the helper is the only caller */
-    static struct python_walk python;
+    static struct python_walk python; /* the helper is the only caller */
     static struct python_scratch scratch;
-    struct place place, again;
+    struct asleep at, again;
     struct stack_walk walk;
     int32_t tid = thread->tid;
-    if (!read_place(tid, &place))
+    if (asleep_find(tid, &at) != THREAD_SLEEPS)
         return false;
-    struct iovec to = {bytes, sizeof bytes}, from = {(void *)(uintptr_t)place.sp, sizeof bytes};
-    ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-    struct unwind_stack stack = {.low = place.sp, .high = place.sp + (uint64_t)(got > 0 ? got : 0), .bytes = bytes};
-    walk_blocked(&walk, &place, &stack);
+    asleep_walk(&at, &walk);
     python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->stacks.python_state, memory_order_relaxed));
     python.collects = false; /* another thread of it does */
-    if (!read_place(tid, &again) || again.sp != place.sp || again.pc != place.pc)
+    uint32_t flags = weight_ns > 0 ? asleep_flags(thread, &at, python.n > 0) : 0;
+    if (asleep_find(tid, &again) != THREAD_SLEEPS || again.sp != at.sp || again.pc != at.pc)
         return false;
     if (weight_ns > 0)
-        emit(thread, &walk, &python, flags_of(&place), now_ns, weight_ns);
+        emit(thread, &walk, &python, flags, now_ns, weight_ns);
     return true;
 }
