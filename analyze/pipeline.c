@@ -317,7 +317,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     if (analysis->trace->n_points) /* the program was built to count */
         partings_add_to_causes(analysis, &passes->measures, &passes->executions);
     teams_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
-    libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
+    insides_add_to_causes(analysis, &passes->sites, &passes->survey);
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
     pauses_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);

@@ -20,7 +20,8 @@ enum code_role {
     CODE_ROLE_IMPORTS,   /* the interpreter's code that looks for modules and runs them */
     CODE_ROLE_COLLECTS,  /* stands in stacks while the collector of garbage is at work */
     CODE_ROLE_MESSENGER, /* mpi4py's extension module, by which scripts call MPI */
-    CODE_ROLE_INSTALLED  /* a source file of the standard library, or of a package that was installed */
+    CODE_ROLE_INSTALLED, /* a source file of the standard library, or of a package that was installed */
+    CODE_ROLE_MADE       /* code of no file, as packages make it at run time; or a whole program that was typed in */
 };
 
 /*

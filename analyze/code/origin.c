@@ -106,8 +106,7 @@ bool package_offers_debug(const char *lists)
 
 /* Names. */
 
-/* Behind the folder in which modules are looked for; NULL = in none. Of several, the innermost. */
-static const char *below_search_path(const char *path)
+const char *below_search_path(const char *path)
 {
     static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib-dynload/"};
     const char *found = NULL;
@@ -115,6 +114,34 @@ static const char *below_search_path(const char *path)
         for (const char *at = path; (at = strstr(at, folders[i])); found = at > found ? at : found)
             at += strlen(folders[i]);
     return found;
+}
+
+static char *with_dots(struct arena *arena, const char *path, const char *end)
+{
+    char *module = arena_printf(arena, "%.*s", (int)(end - path), path);
+    for (char *at = module; *at; at++)
+        *at = *at == '/' ? '.' : *at;
+    return module;
+}
+
+/* Behind "lib/python3.11/"; NULL = it is not there. */
+static const char *below_standard_library(const char *path)
+{
+    const char *folder = strstr(path, "/lib/python3"), *slash = folder ? strchr(folder + 5, '/') : NULL;
+    return slash ? slash + 1 : NULL;
+}
+
+const char *source_module_name(struct arena *arena, const char *path)
+{
+    static const char *const endings[] = {".py", "/__init__"};
+    const char *name = below_search_path(path) ? below_search_path(path) : below_standard_library(path);
+    name = name ? name : basename(path);
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n_ending = strlen(endings[i]);
+        n -= n > n_ending && !strncmp(name + n - n_ending, endings[i], n_ending) ? n_ending : 0;
+    }
+    return with_dots(arena, name, name + n);
 }
 
 const char *extension_name(struct arena *arena, const char *path)
@@ -125,10 +152,7 @@ const char *extension_name(struct arena *arena, const char *path)
         return NULL;
     const char *end = tag ? tag : stable ? stable : so;
     name = name ? name : basename(path);
-    char *module = arena_printf(arena, "%.*s", (int)(end - name), name);
-    for (char *at = module; *at; at++)
-        *at = *at == '/' ? '.' : *at;
-    return module;
+    return with_dots(arena, name, end);
 }
 
 const char *library_name(struct arena *arena, const char *path)

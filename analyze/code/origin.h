@@ -19,6 +19,11 @@ const char *package_of_file(struct arena *arena, const char *lists, const char *
 /* Whether the lists of packages in the directory `lists`, as apt keeps them, have packages of debug information
  * ("-dbgsym"), which distributions keep apart. */
 bool package_offers_debug(const char *lists);
+/* The rest of a path behind the folder in which Python looks for packages; NULL = in none. Of several, the innermost.
+ */
+const char *below_search_path(const char *path);
+/* "numpy.fft._pocketfft", the name by which Python imports this source file. In `arena`. */
+const char *source_module_name(struct arena *arena, const char *path);
 /* The name of a library's file, or the name under which Python imports it. */
 const char *library_name(struct arena *arena, const char *path);
 /* "numpy.linalg._umath_linalg", the name by which Python imports this file; NULL = it is no extension module. In

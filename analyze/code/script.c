@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/script.h"
+#include "analyze/code/origin.h"
 #include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/format.h"
@@ -69,7 +70,17 @@ enum code_role script_role(const char *path)
         return CODE_ROLE_IMPORTS;
     if (!strcmp(path, WW_CODE_COLLECTOR))
         return CODE_ROLE_COLLECTS;
-    return script_is_standard(path) || is_added(path) ? CODE_ROLE_INSTALLED : CODE_ROLE_NONE;
+    if (script_is_standard(path) || is_added(path))
+        return CODE_ROLE_INSTALLED;
+    return *path == '<' && !script_is_built_in(path) ? CODE_ROLE_MADE : CODE_ROLE_NONE;
+}
+
+size_t script_package_bytes(const char *path)
+{
+    const char *name = is_added(path) ? below_search_path(path) : NULL;
+    if (script_role(path) == CODE_ROLE_MADE)
+        return strlen(path);
+    return name ? (size_t)(name - path) + strcspn(name, "/") : 0;
 }
 
 /* Where the text is read, and what is open there. */

@@ -21,6 +21,8 @@ bool script_is_built_in(const char *path);
 /* In the standard library, but not in a package that was added to it. */
 bool script_is_standard(const char *path);
 enum code_role script_role(const char *path);
+/* So many bytes of the path name the package that the file was installed with, or code of no file; 0 = another file. */
+size_t script_package_bytes(const char *path);
 
 /* A routine or loop. */
 enum { SCRIPT_NONE = UINT32_MAX };

@@ -410,6 +410,32 @@ static const char *const errand_clauses[ERRAND_N] = {
     [ERRAND_INTERPRETER_LOCK] = "its thread has Python's lock (GIL), and the MPI thread waits for that",
 };
 
+/* "in loop mesh.py:10-20 in mesh.refine.smooth()", "in numpy.fft._pocketfft.fft()", "inside libgfortran.so.5"; NULL */
+static const char *explain_inside(struct arena *arena, const struct cause *cause)
+{
+    const struct code_place *inside = cause->inside;
+    if (!inside)
+        return cause->library ? arena_printf(arena, "inside %s%s", library_name(arena, cause->library),
+                                             cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "")
+                              : NULL;
+    const char *routine = arena_printf(arena, "%s.%s()", source_module_name(arena, inside->file), inside->routine);
+    if (!inside->is_loop)
+        return arena_printf(arena, "in %s", routine);
+    const char *until = inside->line_last > inside->line_first ? arena_printf(arena, "-%u", inside->line_last) : "";
+    return arena_printf(arena, "in loop %s:%u%s in %s", label_base_name(inside->file), inside->line_first, until,
+                        routine);
+}
+
+/* "most of it at line 12, and inside numpy.core"; NULL where nothing is known, or all of it is there. */
+static const char *explain_most(struct arena *arena, const struct cause *cause)
+{
+    const char *inside = explain_inside(arena, cause);
+    if (!cause->main_line)
+        return inside ? arena_printf(arena, "most of it %s", inside) : NULL;
+    return arena_printf(arena, "most of it at line %u%s%s", cause->main_line, inside ? ", and " : "",
+                        inside ? inside : "");
+}
+
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     const struct sides sides = sides_named(arena, cause);
@@ -426,9 +452,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         explain_threads(arena, cause, others),
         explain_sharing(arena, cause),
         errand_clauses[cause->errand],
-        cause->library ? arena_printf(arena, "most of it inside %s%s", library_name(arena, cause->library),
-                                      cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "")
-                       : NULL,
+        explain_most(arena, cause),
         cause->is_generated ? "most of it in code made at run time, of which no lines and counts are known" : NULL,
         cause->n_files ? explain_files(arena, cause, late, others) : NULL,
     };

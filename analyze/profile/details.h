@@ -72,9 +72,13 @@ void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const s
  * like work that is dearer: a matrix product of larger matrices is called as often.
  */
 
-/* Names the library of causes that are told to be slower, where most samples were inside one. Causes
- * and steps are complete. */
-void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+/*
+ * Of a line of a script, which may call anything: the loop or routine of an installed package that most of it is in,
+ * and which line of several it is.
+ *
+ * Causes and steps are complete. The library: of causes that are told to be slower, and of lines of scripts.
+ */
+void insides_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*
  * What an interpreter does for a script besides running it (steps/errands.h), where that is most of a cause.
@@ -84,7 +88,7 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
  * it for at least half of that time.
  */
 
-/* After libraries_add_to_causes: an errand says more than the library that it is in. */
+/* After insides_add_to_causes: an errand says more than the library that it is in. */
 void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
 
 /*

@@ -103,7 +103,10 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         cause->errand = errand_of_cause(&errands, analysis, cause);
-        cause->library = cause->errand ? NULL : cause->library;
+        if (cause->errand) {
+            cause->library = NULL;
+            cause->inside = NULL;
+        }
     }
     for (int i = 0; i < N_SUMS; i++)
         sparse_release(&errands.sums[i]);

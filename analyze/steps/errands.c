@@ -58,7 +58,7 @@ static enum errand errand_of(const struct trace *trace, struct code *code, const
 static bool is_of_program(struct code *code, const struct trace_frame *frame)
 {
     return frame->module != TRACE_NONE && !code_module_is_runtime(code, frame->module) &&
-           role_of(code, frame) != CODE_ROLE_INSTALLED;
+           role_of(code, frame) != CODE_ROLE_INSTALLED && role_of(code, frame) != CODE_ROLE_MADE;
 }
 
 uint32_t errand_caller(const struct trace *trace, struct code *code, uint32_t frame)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/sites.h"
+#include "analyze/code/script.h"
 #include "analyze/constants/constants.h"
 #include "analyze/steps/errands.h"
 #include "analyze/steps/steps.h"
@@ -54,6 +55,30 @@ static bool frame_calls_mpi(const struct sites *sites, const struct trace_frame 
     return !strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4);
 }
 
+/* Packages that make MPI calls are parts of the program. What others take is for the code that calls them. */
+static void find_given(struct sites *sites, const bool *calls_mpi)
+{
+    const struct trace *trace = sites->trace;
+    struct map parts = {0}; /* by the number of a package */
+    struct intern packages = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < trace->n_modules; i++) {
+            size_t n = code_module_is_script(sites->code, i) ? script_package_bytes(trace->modules[i].path) : 0;
+            uint32_t package = n ? intern_put(&packages, trace->modules[i].path, n) : INTERN_NONE;
+            if (n && calls_mpi[i])
+                *map_put(&parts, package, NULL) = 1;
+            sites->module_is_given[i] = n && !map_get(&parts, package);
+        }
+    intern_release(&packages);
+    map_release(&parts);
+}
+
+/* Its time belongs to whoever called it. */
+static bool is_for_caller(const struct sites *sites, const struct code_place *place)
+{
+    return place->is_system || (place->module < sites->trace->n_modules && sites->module_is_given[place->module]);
+}
+
 /*
  * Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from. A
  * sample's ends in the instruction itself. Only a sample on the way into MPI, before the call is seen to begin, or out
@@ -64,7 +89,9 @@ static void mark_places_that_call_mpi(struct sites *sites)
     enum { IS_CALLER = 1, IS_MARKED = 2, CALLS_ELSEWHERE = 4 };
     const struct trace *trace = sites->trace;
     VEC(uint8_t) state = {0};
+    VEC(bool) module_calls = {0};
     vec_resize(&state, trace->n_frames);
+    vec_resize(&module_calls, trace->n_modules);
     for (uint32_t frame = 0; frame < trace->n_frames; frame++)
         if (trace->frames[frame].parent < trace->n_frames)
             state.at[trace->frames[frame].parent] |=
@@ -74,11 +101,15 @@ static void mark_places_that_call_mpi(struct sites *sites)
         bool may_call = is_leaf || (state.at[frame] & CALLS_ELSEWHERE && frame_calls_mpi(sites, &trace->frames[frame]));
         if (!may_call || !trace->frames[frame].is_return)
             continue;
+        bool is_called = false;
         trace_walk (trace, at, frame) {
             if (state.at[at] & IS_MARKED)
                 break;
             state.at[at] |= IS_MARKED;
             uint32_t place = sites_frame_place(sites, at);
+            if (place != CODE_NONE && !is_called && trace->frames[at].module < trace->n_modules)
+                module_calls.at[trace->frames[at].module] = true;
+            is_called |= place != CODE_NONE;
             for (; place != CODE_NONE && !place_spans_waits(sites, place);
                  place = code_place(sites->code, place)->parent) {
                 if (place >= sites->calls_mpi.n)
@@ -87,6 +118,8 @@ static void mark_places_that_call_mpi(struct sites *sites)
             }
         }
     }
+    find_given(sites, module_calls.at);
+    vec_release(&module_calls);
     vec_release(&state);
 }
 
@@ -97,6 +130,8 @@ void sites_begin(struct sites *sites, const struct trace *trace, struct code *co
     sites->frame_step = numbers_unknown(trace->n_frames);
     size_t cap = 0;
     vec_grow((void **)&sites->module_is_threading, &cap, trace->n_modules + 1, sizeof *sites->module_is_threading);
+    cap = 0;
+    vec_grow((void **)&sites->module_is_given, &cap, trace->n_modules + 1, sizeof *sites->module_is_given);
     for (uint32_t i = 0; i < trace->n_modules; i++)
         sites->module_is_threading[i] = path_is_threading(trace->modules[i].path);
     if (code)
@@ -114,6 +149,7 @@ void sites_release(struct sites *sites)
     vec_free(sites->frame_context);
     vec_free(sites->frame_step);
     vec_free(sites->module_is_threading);
+    vec_free(sites->module_is_given);
     vec_release(&sites->hosts);
     vec_release(&sites->calls_mpi);
     intern_release(&sites->contexts);
@@ -327,7 +363,7 @@ static struct found_place narrow_to_call(const struct sites *sites, struct found
 static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
     struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE}, call = first;
-    bool is_first_system = false, is_in_header_loop = false;
+    bool is_first_given = false, is_in_header_loop = false;
     trace_walk (sites->trace, at, errand_caller(sites->trace, sites->code, frame)) {
         uint32_t id = sites_frame_place(sites, at);
         if (id == CODE_NONE)
@@ -335,14 +371,15 @@ static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
         const struct code_place *place = code_place(sites->code, id);
         struct found_place here = {
             .place = id, .frame = at, .is_loop = place->is_loop && !place_spans_waits(sites, id)};
-        if (here.is_loop && !place->is_system)
+        bool is_given = is_for_caller(sites, place);
+        if (here.is_loop && !is_given)
             return here;
         is_in_header_loop |= here.is_loop;
-        if (is_in_header_loop && !place->is_system && call.place == CODE_NONE)
+        if (is_in_header_loop && !is_given && call.place == CODE_NONE)
             call = frame_find_call(sites, at, true);
-        if (first.place == CODE_NONE || (is_first_system && !place->is_system)) {
+        if (first.place == CODE_NONE || (is_first_given && !is_given)) {
             first = here;
-            is_first_system = place->is_system;
+            is_first_given = is_given;
         }
     }
     return call.place != CODE_NONE ? call : narrow_to_call(sites, first);

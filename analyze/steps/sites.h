@@ -28,6 +28,7 @@ struct sites {
     uint32_t *frame_context; /* context of each recorded frame; TRACE_NONE = not asked yet */
     uint32_t *frame_step;    /* step of a sample with this frame; TRACE_NONE = not asked yet */
     bool *module_is_threading;
+    bool *module_is_given;        /* of a package that was installed, or made at run time, without MPI calls */
     VEC(struct place_host) hosts; /* by code place, where that has no name */
     VEC(bool) calls_mpi;          /* by code place: an MPI call is made in it, directly or not */
     struct intern contexts, sites, pairs;
@@ -88,7 +89,8 @@ uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
 /*
  * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
- * helpers, the run-time library and routines of system headers are charged to the loop that calls them. Loops that call
+ * helpers, the run-time library, routines of system headers and a script's packages are charged to the loop that calls
+ * them. A package that makes MPI calls is a part of the program like any other. Loops that call
  * MPI do not count (they go on across the waits and explain none). If there is no other, it is the innermost place of
  * user code. TRACE_NONE when nothing is known.
  */

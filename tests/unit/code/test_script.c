@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "analyze/code/code.h"
+#include "analyze/code/origin.h"
 #include "analyze/code/script.h"
 #include "wrap/base/containers.h"
 #include "wrap/format.h"
@@ -176,10 +177,27 @@ static void test_roles(void **state)
                  {"/home/u/venv/lib/python3.12/site-packages/dask/core.py", CODE_ROLE_INSTALLED},
                  {"/usr/lib/python3/dist-packages/numpy/core/numeric.py", CODE_ROLE_INSTALLED},
                  {"/home/u/library/python3/app.py", CODE_ROLE_NONE},
-                 {"<string>", CODE_ROLE_NONE}};
+                 {"<string>", CODE_ROLE_MADE}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_int_equal(script_role(known[i].path), known[i].role);
     assert_true(script_is_built_in(WW_CODE_COLLECTOR));
+    /* Their packages, and the names by which they are imported. */
+    static const struct {
+        const char *path, *package, *name;
+    } sources[] = {
+        {"/home/u/venv/lib/python3.12/site-packages/dask/core.py", "/home/u/venv/lib/python3.12/site-packages/dask",
+         "dask.core"},
+        {"/usr/lib/python3/dist-packages/numpy/fft/__init__.py", "/usr/lib/python3/dist-packages/numpy", "numpy.fft"},
+        {"/x/site-packages/six.py", "/x/site-packages/six.py", "six"},
+        {"/usr/lib/python3.11/json/encoder.py", "", "json.encoder"},
+        {"/home/u/app.py", "", "app"},
+        {"<__array_function__ internals>", "<__array_function__ internals>", "<__array_function__ internals>"}};
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        assert_int_equal(script_package_bytes(sources[i].path), strlen(sources[i].package));
+        assert_string_equal(source_module_name(&arena, sources[i].path), sources[i].name);
+    }
+    arena_release(&arena);
     /* mpi4py is no code of the program, wherever it was built, and with whatever debug information. */
     struct code *code = code_open();
     uint32_t messenger = code_add_module(code, "/home/u/build/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so", NULL, 0);

@@ -439,6 +439,30 @@ static void advice_fits_what_is_explained(void **state)
     arena_release(&arena);
 }
 
+/* Of a line of a script: what it calls. */
+static void most_of_a_cause_is_named(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank ranks[] = {{.rank = 1, .time_ns = 3e9, .blame_ns = 1e9}};
+    struct cause cause = {.kind = KIND_MORE_TIME, .waiting_ns = 1e9, .ranks = ranks, .n_ranks = 1, .n_late = 1};
+    struct code_place inside = {
+        .file = "/x/site-packages/mesh/smooth.py", .line_first = 7, .line_last = 7, .routine = "smooth"};
+    cause.library = "/x/site-packages/mesh/_fast.abi3.so";
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it inside mesh._fast"));
+    cause.inside = &inside;
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it in mesh.smooth.smooth()"));
+    inside.is_loop = true;
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it in loop smooth.py:7 in mesh.smooth.smooth()"));
+    inside.line_last = 9;
+    cause.main_line = 12;
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it at line 12, and in loop smooth.py:7-9 in mesh."));
+    cause.inside = NULL;
+    cause.library = NULL;
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it at line 12"));
+    arena_release(&arena);
+}
+
 /* What a poll takes may be the asking itself. */
 /* Executions by threads that work for another one are known over the run alone. */
 static void more_executions_are_more_work_unless_they_cost_more(void **state)
@@ -888,6 +912,7 @@ int main(void)
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(an_equal_cost_is_never_slower),
         cmocka_unit_test(more_executions_are_more_work_unless_they_cost_more),
+        cmocka_unit_test(most_of_a_cause_is_named),
         cmocka_unit_test(who_polls_is_told_to_do_so_less_often),
         cmocka_unit_test(calls_that_move_nothing_are_inside_mpi),
         cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),

@@ -151,9 +151,60 @@ static void a_loop_that_recurs_is_entered_once(void **state)
     trace_close(trace);
 }
 
+/* Routines of a script and of a package: a line of each, in a stack. */
+enum { AT_STEP, AT_SMOOTH, AT_EXCHANGE, N_FILES };
+static const struct {
+    const char *path, *routine;
+    uint64_t address;
+} files[N_FILES] = {{"/home/u/app.py", "step", (uint64_t)10 << 32 | 12},
+                    {"/x/site-packages/mesh/smooth.py", "smooth", (uint64_t)3 << 32 | 7},
+                    {"/x/site-packages/mesh/exchange.py", "exchange", (uint64_t)4 << 32 | 5}};
+
+static uint32_t add_line(struct trace *trace, uint32_t parent, uint32_t file)
+{
+    return add_frame(trace, parent, file, files[file].address + 1, true);
+}
+
+/* The routine that a sample in the package belongs to, when the stack of a call of MPI ends in these two. */
+static void expect_routine(uint32_t outer, uint32_t inner, const char *expected)
+{
+    struct trace *trace = trace_memory(1);
+    struct code *code = code_open();
+    struct steps steps = {0};
+    struct sites sites;
+    for (uint32_t i = 0; i < N_FILES; i++) {
+        assert_int_equal(trace_memory_module(trace, files[i].path), i);
+        assert_int_equal(code_add_script(code, files[i].path, NULL), i);
+        code_name_routine(code, i, files[i].address, files[i].routine);
+    }
+    uint32_t root = add_line(trace, TRACE_NONE, AT_STEP);
+    uint32_t sampled = add_frame(trace, root, AT_SMOOTH, files[AT_SMOOTH].address, false);
+    add_line(trace, outer == AT_STEP ? TRACE_NONE : root, outer == AT_STEP ? inner : outer);
+    if (outer != AT_STEP)
+        add_line(trace, trace->n_frames - 1, inner);
+    sites_begin(&sites, trace, code, &steps);
+    uint32_t step = sites_sample_step(&sites, sampled);
+    assert_int_not_equal(step, TRACE_NONE);
+    assert_string_equal(code_place(code, steps_key(&steps, step)->id)->routine, expected);
+    sites_release(&sites);
+    steps_release(&steps);
+    code_close(code);
+    trace_close(trace);
+}
+
+/* It calls MPI itself: not only a function of the program that it calls. */
+static void a_package_is_of_the_program_if_it_calls_mpi(void **state)
+{
+    (void)state;
+    expect_routine(AT_STEP, AT_STEP, "step");
+    expect_routine(AT_SMOOTH, AT_STEP, "step");
+    expect_routine(AT_STEP, AT_EXCHANGE, "smooth");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_loop_that_waits_is_no_loop_between_waits),
-                                       cmocka_unit_test(a_loop_that_recurs_is_entered_once)};
+                                       cmocka_unit_test(a_loop_that_recurs_is_entered_once),
+                                       cmocka_unit_test(a_package_is_of_the_program_if_it_calls_mpi)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
