@@ -31,28 +31,40 @@ static struct line_facts *line_put(struct file_facts *file, uint32_t line)
     return &file->lines.at[line];
 }
 
-/* Code of a header that is not shown counts where it was called from. */
+/* Code of a header that is not shown counts where it was called from. False when it is of no file that is. */
+static bool add_time(struct file_facts *files, size_t n, const struct analysis *analysis,
+                     const struct trace_frame *frame, double ns)
+{
+    struct code_spot spot =
+        code_spot_at(analysis->code, frame->module, trace_code_address(frame->address, frame->is_return));
+    struct file_facts *file = file_find(files, n, spot.file);
+    uint32_t line = spot.line;
+    if (!file) {
+        file = file_find(files, n, spot.call_file);
+        line = spot.call_line;
+    }
+    if (!file)
+        return false;
+    line_put(file, line)->time_ns += ns;
+    file->has_time = true;
+    return true;
+}
+
+/* The time of run-time libraries and of a script's packages belongs to the line that calls them. */
 static void gather_time(struct file_facts *files, size_t n, const struct analysis *analysis)
 {
+    const struct trace *trace = analysis->trace;
     for (uint32_t i = 0; i < analysis->profile.n_stacks && analysis->code; i++) {
         const struct profile_stack *stack = &analysis->profile.stacks[i];
-        if (stack->frame >= analysis->trace->n_frames)
-            continue;
-        const struct trace_frame *frame = &analysis->trace->frames[stack->frame];
-        if (frame->module >= analysis->trace->n_modules)
-            continue;
-        struct code_spot spot =
-            code_spot_at(analysis->code, frame->module, trace_code_address(frame->address, frame->is_return));
-        struct file_facts *file = file_find(files, n, spot.file);
-        uint32_t line = spot.line;
-        if (!file) {
-            file = file_find(files, n, spot.call_file);
-            line = spot.call_line;
+        trace_walk (trace, at, stack->frame) {
+            uint32_t module = trace->frames[at].module;
+            if (module >= trace->n_modules || add_time(files, n, analysis, &trace->frames[at], stack->ns))
+                break;
+            enum code_role role = code_module_role(analysis->code, module);
+            if (!code_module_is_runtime(analysis->code, module) && role != CODE_ROLE_INSTALLED &&
+                role != CODE_ROLE_MADE)
+                break;
         }
-        if (!file)
-            continue;
-        line_put(file, line)->time_ns += stack->ns;
-        file->has_time = true;
     }
 }
 

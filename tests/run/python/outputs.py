@@ -58,7 +58,23 @@ def check_outputs(directory, runs, loop, first):
     has(open(os.path.join(directory, "page.html")).read(), r"<title>[^<]*app\.py \(python3", "page")
 
 
+def seconds_at(marked, text):
+    """The time at the line that contains a text."""
+    found = re.search(r"([\d.]+) (us|ms|s) +\d+  [^\n]*" + re.escape(text), marked)
+    return float(found.group(1)) * {"us": 1e-6, "ms": 1e-3, "s": 1}[found.group(2)] if found else 0
+
+
+def check_libraries():
+    """The line that calls NumPy has its time."""
+    with tempfile.TemporaryDirectory(prefix="whywait-python-") as directory:
+        run([MPIRUN, "-n", "2", WHYWAIT, "record", PYTHON, os.path.join(os.path.dirname(SOURCE), "arrays.py")], directory)
+        marked = run([WHYWAIT, "annotate"], directory)
+        if not seconds_at(marked, "values = np.sqrt") > 5 * seconds_at(marked, "for _ in range(n):"):
+            failures.append("annotate: the line that calls NumPy has no time in\n%s" % marked)
+
+
 def main():
+    check_libraries()
     with tempfile.TemporaryDirectory(prefix="whywait-python-") as directory:
         script = os.path.join(directory, "app.py")
         shutil.copy(SOURCE, script)
