@@ -49,7 +49,8 @@ static uint32_t routine_of(struct code *code, uint32_t place)
     return place;
 }
 
-/* Installed code that a line of the program, at `caller`, has called: the innermost loop, and the routine. */
+/* Installed code that a line of the program, at `caller`, has called: the innermost loop, and the routine. A function
+ * of the program that it calls in turn says more than its own. */
 static void add_package(struct insides *insides, uint32_t place, uint32_t frame, uint32_t caller, double ns)
 {
     struct sites *sites = insides->sites;
@@ -58,9 +59,12 @@ static void add_package(struct insides *insides, uint32_t place, uint32_t frame,
         uint32_t here = at == caller ? CODE_NONE : sites_frame_place(sites, at);
         if (at == caller)
             break;
-        if (here == CODE_NONE || code_module_role(sites->code, sites->trace->frames[at].module) != CODE_ROLE_INSTALLED)
+        uint32_t module = sites->trace->frames[at].module;
+        if (here == CODE_NONE || code_module_role(sites->code, module) == CODE_ROLE_MADE)
             continue;
         routine = routine_of(sites->code, here);
+        if (!sites_module_is_given(sites, module))
+            break;
         loop = loop == CODE_NONE && code_place(sites->code, here)->is_loop ? here : loop;
     }
     if (loop != CODE_NONE)

@@ -275,7 +275,7 @@ struct cause {
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
-    const struct code_place *inside; /* a package's loop, or else routine, that most of it is in; NULL = in none */
+    const struct code_place *inside; /* a package's loop, or a routine, that most of it is in; NULL = in none */
     uint32_t main_line;              /* of a script: most of several lines; 0 = not told */
     enum pause pause;                /* of one that is blocked */
     enum errand errand;              /* that most of it is, of an interpreter; or for whose sake its ranks are late */

@@ -130,6 +130,11 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
         way->is_team |= way->node == TRACE_NONE && sites_sample_is_idle(tree->sites, number);
         return;
     }
+    /* Packages are no places of the tree: a function that the program gives them is called by its own line. */
+    bool is_given = sites_module_is_given(tree->sites, frame->module);
+    if (is_given && way->is_own)
+        return;
+    way->is_own |= !is_given;
     if (way->is_team && way->node == TRACE_NONE)
         join_team(tree, frame, way);
     way->is_team = false;

@@ -81,6 +81,7 @@ struct calltree_way {
     uint32_t line; /* of the next call, */
     uint32_t call; /* and its frame; TRACE_NONE */
     bool is_team;  /* only a threading run-time so far */
+    bool is_own;   /* in code of the program */
     bool is_known;
 };
 

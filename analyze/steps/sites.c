@@ -55,7 +55,7 @@ static bool frame_calls_mpi(const struct sites *sites, const struct trace_frame 
     return !strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4);
 }
 
-/* Packages that make MPI calls are parts of the program. What others take is for the code that calls them. */
+/* Packages that make MPI calls are parts of the program. The time of others is for the code that calls them. */
 static void find_given(struct sites *sites, const bool *calls_mpi)
 {
     const struct trace *trace = sites->trace;
@@ -67,7 +67,8 @@ static void find_given(struct sites *sites, const bool *calls_mpi)
             uint32_t package = n ? intern_put(&packages, trace->modules[i].path, n) : INTERN_NONE;
             if (n && calls_mpi[i])
                 *map_put(&parts, package, NULL) = 1;
-            sites->module_is_given[i] = n && !map_get(&parts, package);
+            bool is_standard = code_module_is_script(sites->code, i) && script_is_standard(trace->modules[i].path);
+            sites->module_is_given[i] = is_standard || (n && !map_get(&parts, package));
         }
     intern_release(&packages);
     map_release(&parts);
@@ -76,13 +77,19 @@ static void find_given(struct sites *sites, const bool *calls_mpi)
 /* Its time belongs to whoever called it. */
 static bool is_for_caller(const struct sites *sites, const struct code_place *place)
 {
-    return place->is_system || (place->module < sites->trace->n_modules && sites->module_is_given[place->module]);
+    return place->is_system || sites_module_is_given(sites, place->module);
+}
+
+bool sites_module_is_given(const struct sites *sites, uint32_t module)
+{
+    return module < sites->trace->n_modules && sites->module_is_given[module];
 }
 
 /*
  * Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from. A
  * sample's ends in the instruction itself. Only a sample on the way into MPI, before the call is seen to begin, or out
- * of it lies below the same return address, and that in code without a place.
+ * of it lies below the same return address, and that in code without a place. A script calls MPI through an extension
+ * module, so a stack that ends in a line of it is a sample's.
  */
 static void mark_places_that_call_mpi(struct sites *sites)
 {
@@ -99,7 +106,8 @@ static void mark_places_that_call_mpi(struct sites *sites)
     for (uint32_t frame = 0; frame < trace->n_frames; frame++) {
         bool is_leaf = !(state.at[frame] & IS_CALLER);
         bool may_call = is_leaf || (state.at[frame] & CALLS_ELSEWHERE && frame_calls_mpi(sites, &trace->frames[frame]));
-        if (!may_call || !trace->frames[frame].is_return)
+        if (!may_call || !trace->frames[frame].is_return ||
+            code_module_is_script(sites->code, trace->frames[frame].module))
             continue;
         bool is_called = false;
         trace_walk (trace, at, frame) {

@@ -106,5 +106,7 @@ uint32_t sites_sample_frame(struct sites *sites, uint32_t frame);
 bool sites_place_calls_mpi(const struct sites *sites, uint32_t place);
 /* The place of a frame of user code, or CODE_NONE. */
 uint32_t sites_frame_place(struct sites *sites, uint32_t frame);
+/* True for a source file of an interpreter's packages, which only serve the code that calls them. */
+bool sites_module_is_given(const struct sites *sites, uint32_t module);
 /* True in a threading run-time, where a thread waits for its fellows. */
 bool sites_sample_is_idle(const struct sites *sites, uint32_t frame);

@@ -151,6 +151,8 @@ static void a_loop_that_recurs_is_entered_once(void **state)
     trace_close(trace);
 }
 
+#define MESSENGER "/x/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so"
+
 /* Routines of a script and of a package: a line of each, in a stack. */
 enum { AT_STEP, AT_SMOOTH, AT_EXCHANGE, N_FILES };
 static const struct {
@@ -163,6 +165,12 @@ static const struct {
 static uint32_t add_line(struct trace *trace, uint32_t parent, uint32_t file)
 {
     return add_frame(trace, parent, file, files[file].address + 1, true);
+}
+
+/* A call of MPI: a line alone makes none. */
+static void add_call(struct trace *trace, uint32_t parent, uint32_t file)
+{
+    add_frame(trace, add_line(trace, parent, file), N_FILES, 4096, true);
 }
 
 /* The routine that a sample in the package belongs to, when the stack of a call of MPI ends in these two. */
@@ -179,9 +187,10 @@ static void expect_routine(uint32_t outer, uint32_t inner, const char *expected)
     }
     uint32_t root = add_line(trace, TRACE_NONE, AT_STEP);
     uint32_t sampled = add_frame(trace, root, AT_SMOOTH, files[AT_SMOOTH].address, false);
-    add_line(trace, outer == AT_STEP ? TRACE_NONE : root, outer == AT_STEP ? inner : outer);
-    if (outer != AT_STEP)
-        add_line(trace, trace->n_frames - 1, inner);
+    uint32_t messenger = trace_memory_module(trace, MESSENGER);
+    assert_int_equal(code_add_module(code, MESSENGER, NULL, 0), messenger);
+    add_line(trace, root, AT_SMOOTH);
+    add_call(trace, outer == AT_STEP ? TRACE_NONE : add_line(trace, root, outer), inner);
     sites_begin(&sites, trace, code, &steps);
     uint32_t step = sites_sample_step(&sites, sampled);
     assert_int_not_equal(step, TRACE_NONE);
