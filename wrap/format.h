@@ -220,7 +220,7 @@ struct ww_code {
 };
 /* The source file of code that has none: the interpreter collects garbage. Its frame stands innermost. */
 #define WW_CODE_COLLECTOR "<garbage collector>"
-#define WW_CODE_ADDRESS(id, line) (UINT64_C(1) << 63 | (uint64_t)(id) << 24 | ((line)&WW_CODE_LINE))
+#define WW_CODE_ADDRESS(id, line) (UINT64_C(1) << 63 | (uint64_t)(id) << 24 | ((line) & WW_CODE_LINE))
 enum { WW_CODE_LINE = 0xffffff };
 static inline int ww_is_code(uint64_t address)
 {

@@ -10,9 +10,7 @@
 /* For the output of a command on a terminal (terminal.h). */
 #define TERMINAL_ROWS                                                                                                  \
     {"color", OPT_COLOR, "always|never|auto", "auto is the default: on a terminal, without NO_COLOR"},                 \
-    {                                                                                                                  \
-        "no-pager", OPT_NO_PAGER, NULL, "not in $WHYWAIT_PAGER, $PAGER or less, however long it is"                    \
-    }
+        {"no-pager", OPT_NO_PAGER, NULL, "not in $WHYWAIT_PAGER, $PAGER or less, however long it is"}
 
 /* The next option of the command argv[0], -1 behind the last one. -h and --help print its help and end the tool. So
  * does an option that is not in the table or lacks its value, with one line that names the nearest. Of `record`, the

@@ -35,7 +35,7 @@ struct block_places {
 struct block_calls {
     struct block_call {
         uint32_t block, place;
-    } * at;
+    } *at;
     uint32_t n;
 };
 

@@ -301,7 +301,7 @@ struct calls {
         int n_bytes;
         bool is_gap; /* "(4 more)": left out before */
         bool is_kept;
-    } * at;
+    } *at;
     size_t n;
     const char *end; /* what follows them: ", through c()" */
 };

@@ -22,7 +22,7 @@ struct flow_routine {
     double *edges[N_SIDES], *blocks[N_SIDES], calls[N_SIDES];
     struct flow_call { /* direct ones of counted routines; NULL = not asked yet */
         uint32_t block, callee;
-    } * at;
+    } *at;
     uint32_t n_calls;
     double *length;        /* by block: instructions that count; NULL = not reached */
     double *work[N_SIDES]; /* of each block, with what it calls */

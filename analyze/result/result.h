@@ -427,7 +427,7 @@ struct machine {
     struct machine_place {
         uint32_t step; /* the code that was kept waiting for a CPU */
         double waiting_ns;
-    } * places;               /* by falling waiting_ns */
+    } *places;                /* by falling waiting_ns */
     uint32_t n_ranks, n_late; /* the first n_late carry what is worth naming */
     uint32_t n_sites, n_places;
     struct machine_host *hosts; /* none: nothing is known of them */
@@ -435,7 +435,7 @@ struct machine {
         uint32_t rank;
         double stopped_ns;
         bool is_most; /* of the time in which it was ready to run but had no CPU */
-    } * stops;
+    } *stops;
     uint32_t n_hosts, n_stops;
     bool is_stopped; /* those that carry most of it were stopped for most of that time (verdict/machine.h) */
     bool is_open;    /* nothing is known of why, and it is enough for somebody to look */
@@ -447,7 +447,7 @@ struct transfers {
     struct transfer_place {
         uint32_t step;
         double ns; /* of all ranks */
-    } * places;    /* by falling ns */
+    } *places;     /* by falling ns */
     uint32_t n_places;
     bool moves_nothing; /* the first is a call that moves no data */
     bool have_most;     /* ranks lose more to them than by waiting for what the program does */
@@ -639,14 +639,14 @@ struct analysis {
         /* Where for_rank was outside MPI meanwhile, to its last event: what it did most of that time. */
         uint32_t meanwhile_step;
         double meanwhile_share; /* 0 = it was not outside, or that is not known */
-    } * open_waits;
+    } *open_waits;
     uint32_t n_open_waits;
     struct last_place { /* where a rank was at its last event, if it did not end in order; by rank */
         uint32_t rank;
         const char *call, *file; /* call: NULL = outside MPI; file: NULL = not known */
         uint32_t line;
         uint32_t step; /* outside MPI: what it did there for most of the time; TRACE_NONE = not known */
-    } * last_places;
+    } *last_places;
     uint32_t n_last_places;
     uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */
     uint32_t n_deadlock;

@@ -37,7 +37,7 @@ struct cpu_use {
     struct cpu_user {
         uint64_t since_ns;
         int state;
-    } * users; /* by location */
+    } *users; /* by location */
     struct arena arena;
 };
 

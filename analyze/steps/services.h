@@ -18,7 +18,7 @@ struct services {
         uint64_t outside_ns, off_ns, blocked_ns; /* outside MPI; off the CPU there; asleep */
         uint64_t n_sync, n_blocked;              /* looks that found it asleep for a thread; otherwise */
         uint64_t begin_ns, end_ns;               /* its first call of MPI is entered; its last stretch ends */
-    } * sums;                                    /* by location */
+    } *sums;                                     /* by location */
     bool *serves;                                /* by location, after services_complete */
 };
 

@@ -38,7 +38,7 @@ struct steps {
     struct step_traits {
         bool is_code;
         bool is_timed; /* of the path that the program took as well, and its time is clocked rather than sampled */
-    } * traits[STEP_BLOCKS];
+    } *traits[STEP_BLOCKS];
 };
 
 /* True for what the program's code does: not for waiting for the processor or the network, which differ from one

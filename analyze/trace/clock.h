@@ -111,7 +111,7 @@ struct clock_steps {
     struct clock_bounds {
         VEC(struct clock_bound) bounds;
         uint32_t every, n_skipped; /* when there are too many: one of how many is kept */
-    } * lows, *highs;              /* by rank */
+    } *lows, *highs;               /* by rank */
     uint32_t n_ranks;
     size_t most; /* in each list */
 };

@@ -42,7 +42,7 @@ struct messages {
     struct messages_early {   /* receives whose send has not been seen, by source rank */
         struct message **at;
         size_t n, cap;
-    } * early;
+    } *early;
     size_t n_early;   /* of all ranks */
     uint32_t *window; /* by rank: the one that its events are of; 0 = the first, or there are none */
     uint64_t n_lost;

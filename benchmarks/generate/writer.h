@@ -39,7 +39,7 @@ struct writer {
         uint64_t n_calls;
         uint64_t unsampled_ns, n_events, end_ns;
         uint32_t n_in, n_out, neighbors[2]; /* in its topology on MPI_COMM_WORLD */
-    } * processes;
+    } *processes;
     VEC(struct written_comm) comms; /* 0 is MPI_COMM_WORLD */
     bool has_failed;
 };

@@ -218,7 +218,7 @@ struct intern {
         const void *bytes;
         size_t size;
         uint64_t hash;
-    } * items; /* by id */
+    } *items; /* by id */
     size_t n, cap, items_cap;
     struct arena arena; /* owns the bytes, each followed by a zero byte */
 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LINK(x) ((x)*0.999999 + 1e-6)
+#define LINK(x) ((x) * 0.999999 + 1e-6)
 
 static volatile double known_sink;
 

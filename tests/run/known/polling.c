@@ -49,7 +49,7 @@ static void answer(double *data)
     /* begin answer */
     for (long i = 0; i < 8000000; i++)
         *data = LINK(*data);
-        /* end answer */
+    /* end answer */
 #ifdef KNOWN_SENDS
     MPI_Recv(data, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 #else

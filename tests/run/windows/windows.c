@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINK(x) ((x)*0.999999 + 1e-6)
+#define LINK(x) ((x) * 0.999999 + 1e-6)
 enum { TAG = 1, OTHER_TAG, END_TAG, SELF_TAG, MANY_CALLS = 2000 };
 
 static volatile double sink;

@@ -421,18 +421,9 @@ static const struct {
     /* That somebody has more of it than others: hidden where the run is not known to end sooner by all of it. */
     enum { KNOWN, HIDDEN, NONE } surplus;
 } programs[] = {
-#define PROGRAM(name)                                                                                                  \
-    {                                                                                                                  \
-#name, name, 0, 0, KNOWN                                                                                       \
-    }
-#define BOUNDED(name, last_rank)                                                                                       \
-    {                                                                                                                  \
-#name, name, last_rank, 0, KNOWN                                                                               \
-    }
-#define CROWDED(name)                                                                                                  \
-    {                                                                                                                  \
-#name, name, 0, CPUS, KNOWN                                                                                    \
-    }
+#define PROGRAM(name) {#name, name, 0, 0, KNOWN}
+#define BOUNDED(name, last_rank) {#name, name, last_rank, 0, KNOWN}
+#define CROWDED(name) {#name, name, 0, CPUS, KNOWN}
     PROGRAM(one_rank_is_late),
     PROGRAM(who_is_late_changes),
     PROGRAM(another_phase_has_another_cause),

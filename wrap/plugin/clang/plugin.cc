@@ -86,8 +86,8 @@ class counter
 {
   public:
     counter(Module &unit, FunctionAnalysisManager &manager)
-        : unit_(unit), manager_(manager),
-          quiet_(calls_find_quiet(unit)), options_{every_block, !no_promote, !no_exceptions, initial_exec, nullptr}
+        : unit_(unit), manager_(manager), quiet_(calls_find_quiet(unit)),
+          options_{every_block, !no_promote, !no_exceptions, initial_exec, nullptr}
     {
         if (measured_in.empty())
             return;

@@ -66,7 +66,7 @@ static inline uint64_t sum_count(const MPI_Count *counts, uint64_t n)
         sum += (uint64_t)counts[i];
     return sum;
 }
-#define SUM(counts, n) _Generic((counts), const int * : sum_int, const MPI_Count * : sum_count)(counts, n)
+#define SUM(counts, n) _Generic((counts), const int *: sum_int, const MPI_Count *: sum_count)(counts, n)
 #define SUM_BYTES(counts, n, type) type_bytes((MPI_Count)SUM(counts, n), type)
 
 #define SUM_TYPED(counts, types, n)                                                                                    \

@@ -26,10 +26,7 @@ struct handle_map {
     uint64_t n_keys;
     pthread_mutex_t lock;
 };
-#define HANDLE_MAP_INIT                                                                                                \
-    {                                                                                                                  \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                                              \
-    }
+#define HANDLE_MAP_INIT {.lock = PTHREAD_MUTEX_INITIALIZER}
 
 static inline uint64_t handle_hash(uint64_t key)
 {

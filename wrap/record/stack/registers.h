@@ -17,47 +17,29 @@
 enum { UNWIND_BP = 6, UNWIND_SP = 7, UNWIND_PC = 16, UNWIND_RA = UNWIND_PC, UNWIND_N_REGS };
 enum { UNWIND_N_SAVED = 6, UNWIND_N_SAMPLED = 8 };
 /* Registers that a routine leaves as they were, the frame pointer first. */
-#define UNWIND_SAVED                                                                                                   \
-    {                                                                                                                  \
-        UNWIND_BP, 3, 12, 13, 14, 15                                                                                   \
-    }
+#define UNWIND_SAVED {UNWIND_BP, 3, 12, 13, 14, 15}
 /* Those in the samples of the kernel: their bits in asm/perf_regs.h, and in the same order their DWARF numbers. */
 #define UNWIND_SAMPLED_BITS (1u << 1 | 1u << 6 | 1u << 7 | 1u << 8 | 0xfu << 20)
-#define UNWIND_SAMPLED                                                                                                 \
-    {                                                                                                                  \
-        3, UNWIND_BP, UNWIND_SP, UNWIND_PC, 12, 13, 14, 15                                                             \
-    }
+#define UNWIND_SAMPLED {3, UNWIND_BP, UNWIND_SP, UNWIND_PC, 12, 13, 14, 15}
 /* What is known of the caller that a frame pointer leads to. */
 #define UNWIND_BY_POINTER (1ull << UNWIND_PC | 1ull << UNWIND_BP | 1ull << UNWIND_SP)
 /* The code that a signal handler returns to has frame information. */
 enum { UNWIND_SIGNAL_REGS = 0 };
-#define UNWIND_SIGNAL_CODE                                                                                             \
-    {                                                                                                                  \
-        0, 0                                                                                                           \
-    }
+#define UNWIND_SIGNAL_CODE {0, 0}
 
 #elif defined(__aarch64__)
 
 enum { UNWIND_BP = 29, UNWIND_RA = 30, UNWIND_SP = 31, UNWIND_PC = 32, UNWIND_N_REGS };
 enum { UNWIND_N_SAVED = 11, UNWIND_N_SAMPLED = 14 };
-#define UNWIND_SAVED                                                                                                   \
-    {                                                                                                                  \
-        UNWIND_BP, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28                                                              \
-    }
+#define UNWIND_SAVED {UNWIND_BP, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28}
 #define UNWIND_SAMPLED_BITS (0x3fffull << 19)
-#define UNWIND_SAMPLED                                                                                                 \
-    {                                                                                                                  \
-        19, 20, 21, 22, 23, 24, 25, 26, 27, 28, UNWIND_BP, UNWIND_RA, UNWIND_SP, UNWIND_PC                             \
-    }
+#define UNWIND_SAMPLED {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, UNWIND_BP, UNWIND_RA, UNWIND_SP, UNWIND_PC}
 /* Not the stack pointer: it is higher than the pair. */
 #define UNWIND_BY_POINTER (1ull << UNWIND_PC | 1ull << UNWIND_BP)
 /* The code that a signal handler returns to has no frame information: "mov x8, 139; svc 0". Above its stack pointer
  * lie a siginfo_t and a ucontext_t, with x0 to x30, the stack pointer and the program counter that were interrupted. */
 enum { UNWIND_SIGNAL_REGS = 128 + offsetof(ucontext_t, uc_mcontext.regs) };
-#define UNWIND_SIGNAL_CODE                                                                                             \
-    {                                                                                                                  \
-        0xd2801168, 0xd4000001                                                                                         \
-    }
+#define UNWIND_SIGNAL_CODE {0xd2801168, 0xd4000001}
 
 #else
 #error "whywait records on x86-64 and aarch64; elsewhere, build the folder analyze alone"
