@@ -66,6 +66,8 @@ static inline location_t gcc_adhoc_location(location_t locus, source_range range
 {
 #if GCCPLUGIN_VERSION_MAJOR >= 14
     return line_table->get_or_create_combined_loc(locus, range, block, 0);
+#elif GCCPLUGIN_VERSION_MAJOR == 13
+    return get_combined_adhoc_loc(line_table, locus, range, block, 0);
 #else
     return get_combined_adhoc_loc(line_table, locus, range, block);
 #endif
