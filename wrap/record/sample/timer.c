@@ -63,10 +63,9 @@ static void copy_python(struct timer_ring *ring, struct slot *slot)
     if (!python_is_there() || (thread && atomic_load_explicit(&thread->open_ns, memory_order_relaxed) &&
                                !atomic_load_explicit(&thread->has_callbacks, memory_order_relaxed)))
         return;
-    uint64_t state = python_thread_state();
-    python_walk_running(&slot->python, &ring->scratch, state);
+    python_walk_running(&slot->python, &ring->scratch, python_thread_state());
     if (thread)
-        atomic_store_explicit(&thread->stacks.python_state, state, memory_order_relaxed);
+        atomic_store_explicit(&thread->stacks.python_state, slot->python.state, memory_order_relaxed);
 }
 
 static void on_timer(int signal, siginfo_t *info, void *context)

@@ -201,6 +201,8 @@ static void use(void *handle)
     *(void **)&found.current_state = dlsym(handle, "_PyThreadState_UncheckedGet");
     if (!found.current_state) /* its name from 3.13 on */
         *(void **)&found.current_state = dlsym(handle, "PyThreadState_GetUnchecked");
+    *(void **)&found.first_interpreter = dlsym(handle, "PyInterpreterState_Main");
+    *(void **)&found.list_of_states = dlsym(handle, "PyInterpreterState_ThreadHead");
     found.eval = (uint64_t)(uintptr_t)dlsym(handle, "_PyEval_EvalFrameDefault");
     found.code_type = (uint64_t)(uintptr_t)dlsym(handle, "PyCode_Type");
     if (!found.thread_state || !found.eval || !found.code_type)
@@ -220,6 +222,8 @@ static void use(void *handle)
         dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     python_process.thread_state = found.thread_state;
     python_process.current_state = found.current_state;
+    python_process.first_interpreter = found.first_interpreter;
+    python_process.list_of_states = found.list_of_states;
     python_process.low = found.low;
     python_process.high = found.high;
     python_process.eval = found.eval;
@@ -267,19 +271,44 @@ uint64_t python_thread_state(void)
     return (uint64_t)(uintptr_t)python_process.thread_state();
 }
 
-/* The state of the calling thread in another interpreter, which has the lock; 0 = there is none. Up to 3.11 the current
- * state may be another thread's, and end at any time. Both states have their thread at the same word. */
-static uint64_t running_state(uint64_t state)
+/* Is the other state one of the calling thread, as this one is? Both have their thread at the same word. */
+static bool is_of_this_thread(uint64_t state, uint64_t other_state)
 {
     enum { STATE_WORDS = 32 };
-    uint64_t current = python_process.current_state ? (uint64_t)(uintptr_t)python_process.current_state() : 0;
     uint64_t self = (uint64_t)pthread_self(), own[STATE_WORDS], other[STATE_WORDS];
-    if (!current || current == state || !python_read(state, own, sizeof own) ||
-        !python_read(current, other, sizeof other))
-        return 0;
+    if (!python_read(state, own, sizeof own) || !python_read(other_state, other, sizeof other))
+        return false;
     for (unsigned i = 0; i < STATE_WORDS; i++)
         if (own[i] == self)
-            return other[i] == self ? current : 0;
+            return other[i] == self;
+    return false;
+}
+
+/* The state of the calling thread in another interpreter, which has the lock; 0 = there is none. Up to 3.11 the current
+ * state may be another thread's, and end at any time. */
+static uint64_t running_state(uint64_t state)
+{
+    uint64_t current = python_process.current_state ? (uint64_t)(uintptr_t)python_process.current_state() : 0;
+    return current && current != state && is_of_this_thread(state, current) ? current : 0;
+}
+
+/* The state of the calling thread in the first interpreter, where its own is in another; 0 = there is none. Other
+ * threads may change the list meanwhile. */
+static uint64_t first_state(const struct python_layout *layout, uint64_t state)
+{
+    enum { MOST_STATES = 1024 };
+    void *first = python_process.first_interpreter ? python_process.first_interpreter() : NULL;
+    uint64_t own;
+    if (!first || !python_process.list_of_states || !python_read(state + layout->state_interpreter, &own, sizeof own) ||
+        own == (uint64_t)(uintptr_t)first)
+        return 0;
+    uint64_t other = (uint64_t)(uintptr_t)python_process.list_of_states(first);
+    for (unsigned i = 0; i < MOST_STATES && other; i++) {
+        if (is_of_this_thread(state, other))
+            return other;
+        if (!python_read(other + layout->state_interpreter - WORD, &other, sizeof other))
+            return 0;
+    }
     return 0;
 }
 
@@ -469,10 +498,13 @@ void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch
 
 void python_walk_running(struct python_walk *walk, struct python_scratch *scratch, uint64_t state)
 {
+    const struct python_layout *layout = atomic_load_explicit(&python_process.layout, memory_order_acquire);
     int saved = errno;
-    uint64_t states[] = {is_address(state) ? running_state(state) : 0, state};
+    bool is_known = layout && is_address(state);
+    uint64_t states[] = {is_known ? running_state(state) : 0, state, is_known ? first_state(layout, state) : 0};
     errno = saved;
-    walk_states(walk, scratch, states, 2);
+    walk_states(walk, scratch, states, 3);
+    walk->state = states[2] ? states[2] : state;
 }
 
 /* Once a process, as a rule: in the first MPI call. */

@@ -7,8 +7,9 @@
  * reads those of a thread that sleeps. Where fields lie differs by version: known layouts up to 3.12, from 3.13 on the
  * interpreter's own table of offsets. A version that is not known is noted once, and its frames are not read.
  *
- * A thread may run code in a second interpreter of the process, called from code in the first. The frames of the second
- * are read while it has the interpreters' lock: it is the current one then.
+ * A thread may run code in a second interpreter of the process, called from code in the first. It has a state in each.
+ * Up to 3.11 its own state is that in the first, and the second is read while it has the interpreters' lock: it is the
+ * current one then. From 3.12 on its own state is that in the second, and the list of the first has the other.
  *
  * In a signal handler a code object may just be freed, so all is read through the kernel there, and a walk that meets
  * something odd ends. In an MPI call the frames are whole and memory is read as it is, once a first walk through the
@@ -37,7 +38,7 @@ struct python_walk {
     bool is_cut;    /* there are more */
     bool collects;  /* the interpreter looks for garbage (python_walk_safely) */
     uint64_t key;   /* of all frames; 0 = there are none */
-    uint64_t state; /* of the calling thread (python_walk_here) */
+    uint64_t state; /* of the calling thread, in the first interpreter where that is known; not python_walk_safely */
     struct python_frame frame[PYTHON_MOST];
 };
 
@@ -53,10 +54,10 @@ enum python_lines { PYTHON_LNOTAB, PYTHON_LINE_DELTAS, PYTHON_LOCATIONS };
 enum python_entry { PYTHON_EVERY_FRAME, PYTHON_BY_FLAG, PYTHON_BY_OWNER };
 struct python_layout {
     unsigned minor;
-    uint16_t state_interpreter;                /* of the thread's state: its interpreter, of which ... */
-    uint16_t interpreter_collects;             /* ... an int is 1 while it looks for garbage */
-    uint16_t state_frame;                      /* of the thread's state: the innermost frame, ... */
-    int16_t holder_frame;                      /* ... or what holds it there; -1 = the frame itself */
+    uint16_t state_interpreter;    /* of the thread's state, behind its list's next: its interpreter, of which ... */
+    uint16_t interpreter_collects; /* ... an int is 1 while it looks for garbage */
+    uint16_t state_frame;          /* of the thread's state: the innermost frame, ... */
+    int16_t holder_frame;          /* ... or what holds it there; -1 = the frame itself */
     uint16_t frame_code, frame_back, frame_at; /* of a frame */
     uint16_t at_unit;                          /* frame_at counts in these bytes; 0 = it points into the code */
     uint16_t frame_entry;                      /* a byte that tells by which frame C code entered */
@@ -71,11 +72,13 @@ const struct python_layout *python_layout_of(unsigned minor, const void *runtime
 extern struct python_process {
     _Atomic(const struct python_layout *) layout; /* NULL = there is no Python that can be read */
     void *(*thread_state)(void);
-    void *(*current_state)(void); /* of whoever runs, or of the calling thread, as the version is; may be NULL */
-    uint64_t low, high;           /* the interpreter's module */
-    uint64_t eval;                /* the function that runs frames */
-    uint64_t code_type;           /* that of every code object */
-    _Atomic bool proved;          /* frames were walked through the kernel, and nothing was odd */
+    void *(*current_state)(void);     /* of whoever runs, or of the calling thread, as the version is; may be NULL */
+    void *(*first_interpreter)(void); /* may be NULL, as the next */
+    void *(*list_of_states)(void *interpreter); /* the head */
+    uint64_t low, high;                         /* the interpreter's module */
+    uint64_t eval;                              /* the function that runs frames */
+    uint64_t code_type;                         /* that of every code object */
+    _Atomic bool proved;                        /* frames were walked through the kernel, and nothing was odd */
 } python_process;
 
 /* Looks for an interpreter in the process; a cheap question when nothing was loaded since. */
@@ -90,7 +93,7 @@ uint64_t python_thread_state(void);
 void python_walk_here(struct python_walk *walk);
 /* The frames of a thread, through the kernel. Signal-safe. */
 void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state);
-/* The same of the calling thread, whose state that is, and before them those of another interpreter that it runs. */
+/* The same of the calling thread, whose state that is, with those of another interpreter that it runs or came from. */
 void python_walk_running(struct python_walk *walk, struct python_scratch *scratch, uint64_t state);
 /* All or nothing, from any address. Signal-safe. */
 bool python_read(uint64_t from, void *to, uint64_t n);

@@ -190,13 +190,11 @@ static void *current_state(void)
     return (void *)(uintptr_t)current;
 }
 
-/* Another interpreter that this thread runs has two more frames, which come first. Not those of another thread, or of
- * a state that has ended. */
-static void test_second_interpreter(void **state)
+enum { THREAD_AT = 152, INTERPRETER_AT = 16, STATE = 62000, HOLDER = 62512, FIRST = 62600 };
+
+/* This thread has a state in another interpreter as well, with two frames. */
+static void put_other_state(void)
 {
-    static struct python_walk walk;
-    enum { THREAD_AT = 152, STATE = 62000, HOLDER = 62512, FIRST = 62600 };
-    (void)state;
     put_word(place(STATE) + 56, place(HOLDER));
     put_word(place(HOLDER) + 8, place(FIRST));
     for (unsigned i = 0; i < 2; i++) {
@@ -207,6 +205,15 @@ static void test_second_interpreter(void **state)
     }
     put_word(arena.state + THREAD_AT, (uint64_t)pthread_self());
     put_word(place(STATE) + THREAD_AT, (uint64_t)pthread_self());
+}
+
+/* Another interpreter that this thread runs has two more frames, which come first. Not those of another thread, or of
+ * a state that has ended. */
+static void test_second_interpreter(void **state)
+{
+    static struct python_walk walk;
+    (void)state;
+    put_other_state();
     python_process.current_state = current_state;
     current = place(STATE);
     python_walk_running(&walk, &scratch, arena.state);
@@ -226,6 +233,49 @@ static void test_second_interpreter(void **state)
     python_walk_running(&walk, &scratch, arena.state);
     check_walk(&walk);
     python_process.current_state = NULL;
+    make_interpreter();
+}
+
+static void *first_interpreter(void)
+{
+    return (void *)(uintptr_t)place(61440);
+}
+
+/* A state of another thread comes before this thread's. */
+static void *list_of_states(void *interpreter)
+{
+    assert_ptr_equal(interpreter, first_interpreter());
+    return (void *)(uintptr_t)place(STATE + 256);
+}
+
+/* From 3.12 on the state of a thread is that in the second interpreter. The frames of the first, which called it, come
+ * behind. They are not looked for while the thread runs the first, nor where the list has no state of this thread. */
+static void test_first_interpreter(void **state)
+{
+    static struct python_walk walk;
+    (void)state;
+    put_other_state();
+    put_word(place(STATE + 256) + INTERPRETER_AT - 8, place(STATE));
+    put_word(place(STATE + 256) + THREAD_AT, (uint64_t)pthread_self() + 1);
+    put_word(arena.state + INTERPRETER_AT, place(61500));
+    python_process.first_interpreter = first_interpreter;
+    python_process.list_of_states = list_of_states;
+    python_walk_running(&walk, &scratch, arena.state);
+    assert_int_equal(walk.n, FRAMES + 2);
+    assert_false(walk.is_cut);
+    assert_true(walk.frame[FRAMES - 1].is_entry);
+    assert_true(walk.frame[FRAMES].code == place(8192 + (FRAMES + 1) * CODE_BYTES));
+    assert_true(walk.state == place(STATE));
+    put_word(arena.state + INTERPRETER_AT, place(61440));
+    python_walk_running(&walk, &scratch, arena.state);
+    check_walk(&walk);
+    put_word(arena.state + INTERPRETER_AT, place(61500));
+    put_word(place(STATE + 256) + INTERPRETER_AT - 8, place(ARENA_BYTES));
+    python_walk_running(&walk, &scratch, arena.state);
+    check_walk(&walk);
+    assert_true(walk.state == arena.state);
+    python_process.first_interpreter = NULL;
+    python_process.list_of_states = NULL;
     make_interpreter();
 }
 
@@ -401,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_collector),
         cmocka_unit_test(test_second_interpreter),
+        cmocka_unit_test(test_first_interpreter),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
