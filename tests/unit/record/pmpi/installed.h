@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mpi.h of an installed MPI, to be compared with what pmpi/abi.h declares; and what it lacks: types of MPI 4, and
- * functions that MPI 3 removed, whose names Open MPI refuses. MPICH 4.0 declares Pready_list without const. By the
- * standard ABI MPIs differ in the count of Psend_init. */
+ * functions that MPI 3 removed, whose names Open MPI refuses. MPICH 4.0 declares Pready_list without const, MPICH 4.2
+ * the questions to a status. By the standard ABI MPIs differ in the count of Psend_init. */
 #pragma once
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #define MPI_Pready_list Pready_list_of_header
+#define MPI_Status_get_error Status_get_error_of_header
+#define MPI_Status_get_source Status_get_source_of_header
+#define MPI_Status_get_tag Status_get_tag_of_header
 #ifdef ABI_STANDARD
 #define MPI_Psend_init Psend_init_of_header
 #define MPI_Precv_init Precv_init_of_header
 #endif
 #include <mpi.h>
 #undef MPI_Pready_list
+#undef MPI_Status_get_error
+#undef MPI_Status_get_source
+#undef MPI_Status_get_tag
 #undef MPI_Psend_init
 #undef MPI_Precv_init
 #undef MPI_Address

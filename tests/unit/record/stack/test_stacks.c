@@ -55,16 +55,17 @@ static __attribute__((noinline)) uint32_t deeper(size_t bytes)
     return id;
 }
 
+enum { N_CALLS = 1000, N_ROUNDS = 2 };
+static volatile int n_calls = N_CALLS, n_rounds = N_ROUNDS;
+
 static void test_same_and_different(void **state)
 {
     (void)state;
-    uint32_t id[2] = {0, 0};
-    for (int i = 0; i < 1000; i++) {
-        uint32_t now = i & 1 ? from_b() : from_a(); /* one call site each */
-        if (i >= 2)
-            assert_int_equal(now, id[i & 1]);
-        id[i & 1] = now;
-    }
+    uint32_t id[N_CALLS];
+    for (int i = 0; i < n_calls; i++) /* one call site each: what is compared here, compilers would unroll */
+        id[i] = i & 1 ? from_b() : from_a();
+    for (int i = 2; i < N_CALLS; i++)
+        assert_int_equal(id[i], id[i & 1]);
     assert_true(id[0] != 0 && id[1] != 0);
     assert_int_not_equal(id[0], id[1]);
 }
@@ -91,16 +92,14 @@ static __attribute__((noinline)) uint32_t recursive(int depth)
 static void test_recursion(void **state)
 {
     (void)state;
-    uint32_t id[20];
-    for (int round = 0; round < 2; round++)
-        for (int depth = 0; depth < 20; depth++) {
-            uint32_t now = recursive(depth);
-            if (round)
-                assert_int_equal(now, id[depth]);
-            id[depth] = now;
-        }
+    uint32_t id[N_ROUNDS][20];
+    for (int round = 0; round < n_rounds; round++)
+        for (int depth = 0; depth < 20; depth++)
+            id[round][depth] = recursive(depth);
+    for (int depth = 0; depth < 20; depth++)
+        assert_int_equal(id[1][depth], id[0][depth]);
     for (int depth = 1; depth < 20; depth++)
-        assert_int_not_equal(id[depth], id[depth - 1]);
+        assert_int_not_equal(id[0][depth], id[0][depth - 1]);
 }
 
 /* Memory that runs out begins again: numbers stay unique. */
