@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mpi.h of an installed MPI, to be compared with what pmpi/abi.h declares; and what it lacks: types of MPI 4, and
  * functions that MPI 3 removed, whose names Open MPI refuses. MPICH 4.0 declares Pready_list without const, MPICH 4.2
- * the questions to a status. By the standard ABI MPIs differ in the count of Psend_init. */
+ * the questions to a status or to several requests. By the standard ABI MPIs differ in the count of Psend_init. */
 #pragma once
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #define MPI_Pready_list Pready_list_of_header
+#define MPI_Request_get_status_all Request_get_status_all_of_header
+#define MPI_Request_get_status_any Request_get_status_any_of_header
+#define MPI_Request_get_status_some Request_get_status_some_of_header
 #define MPI_Status_get_error Status_get_error_of_header
 #define MPI_Status_get_source Status_get_source_of_header
 #define MPI_Status_get_tag Status_get_tag_of_header
@@ -14,6 +17,9 @@
 #endif
 #include <mpi.h>
 #undef MPI_Pready_list
+#undef MPI_Request_get_status_all
+#undef MPI_Request_get_status_any
+#undef MPI_Request_get_status_some
 #undef MPI_Status_get_error
 #undef MPI_Status_get_source
 #undef MPI_Status_get_tag
