@@ -74,7 +74,7 @@ static inline location_t gcc_adhoc_location(location_t locus, source_range range
 }
 
 /* The shape that the analysis of trip counts asks of loops. */
-#if GCCPLUGIN_VERSION_MAJOR >= 14
+#if GCCPLUGIN_VERSION_MAJOR >= 13
 enum { GCC_LOOP_SHAPE = LOOPS_NORMAL };
 #else
 enum { GCC_LOOP_SHAPE = LOOPS_HAVE_PREHEADERS };
