@@ -597,6 +597,12 @@ static void add_weighed(struct sparse *out, uint32_t rank, const struct sparse *
         sparse_add(out, atom_key(rank, (uint32_t)weights->at[i].key), scale * weights->at[i].ns);
 }
 
+static const struct pool *pool_at(const struct pools *pools, const struct pool_key *key)
+{
+    uint32_t id = intern_find(&pools->keys, key, sizeof *key);
+    return id == INTERN_NONE ? NULL : &pools->at[id];
+}
+
 /* Sleeps of the counted stretch at which nobody looked: each execution of a place sleeps for as long as others, as far
  * as looks tell. False where they do not. */
 static bool spread_by_work(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t kind, double ns,
@@ -604,11 +610,9 @@ static bool spread_by_work(struct pools *pools, uint32_t rank, const struct stre
 {
     struct pool_key keys[SLEEP_POOLS];
     keys_of_sleep(keys, rank, stretch, kind);
-    uint32_t own_id = intern_find(&pools->keys, &keys[ANYWHERE], sizeof *keys);
-    uint32_t all_id = intern_find(&pools->keys, &keys[ANYWHERE + 1], sizeof *keys);
-    if (all_id == INTERN_NONE)
+    const struct pool *own = pool_at(pools, &keys[ANYWHERE]), *all = pool_at(pools, &keys[ANYWHERE + 1]);
+    if (!all)
         return false;
-    const struct pool *own = own_id == INTERN_NONE ? NULL : &pools->at[own_id], *all = &pools->at[all_id];
     struct sparse weights = {0};
     double blocked = add_by_work(pools, rank, own ? &own->blocked : NULL, &all->blocked, &weights);
     double sync = add_by_work(pools, rank, own ? &own->sync : NULL, &all->sync, &weights), sum = blocked + sync;
