@@ -244,6 +244,14 @@ static bool is_of_other_line(const struct unit *unit, uint32_t copy, uint32_t sc
     return true;
 }
 
+/* True when the copied routine begins between the host's begin and this line, so that the line is not the host's. */
+static bool begins_between(const struct unit *unit, uint32_t copy, uint32_t host, const struct insn_source *source)
+{
+    const struct scope *inner = &unit->scopes.at[copy], *outer = &unit->scopes.at[host];
+    return inner->file == source->file && outer->file == source->file && outer->line < inner->line &&
+           inner->line <= source->line;
+}
+
 static struct line_owner *owner_of(const struct line_owners *owners, const struct insn_source *source)
 {
     const uint64_t *number = source->line != 0 ? map_get(&owners->at, line_key(source)) : NULL;
@@ -277,7 +285,8 @@ static void give_lines_to_copies(const struct unit *unit, struct insn_source *so
             continue;
         if (is_in_copy(unit, &sources[i]))
             owner->scope = sources[i].scope;
-        else if (owner->n_inside > owner->n_outside &&
+        else if ((owner->n_inside > owner->n_outside ||
+                  begins_between(unit, owner->scope, sources[i].scope, &sources[i])) &&
                  is_of_other_line(unit, owner->scope, sources[i].scope, &sources[i]))
             sources[i].scope = owner->scope;
     }

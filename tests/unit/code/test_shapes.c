@@ -189,10 +189,8 @@ static unsigned check_program_within(const char *program, const char *source, un
     return n_bad;
 }
 
-enum {
-    FEW_ASTRAY = 4,
-    MASKED_ASTRAY = 30
-}; /* percent; what masks leave over is straight code, with the loop's lines */
+/* Percent: GCC 12 leaves up to 4, GCC 14 up to 5.1. What masks leave over is straight code, with the loop's lines. */
+enum { FEW_ASTRAY = 6, MASKED_ASTRAY = 30 };
 
 static unsigned check_program(const char *program, const char *source)
 {
