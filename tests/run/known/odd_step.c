@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     int rank = known_start(&argc, &argv);
     double all;
     for (int step = 0; step < 300; step++) {
-        relax(rank == 1 && step == 100 ? 50000000 : 100000);
+        relax(rank == 1 && step == 100 ? 150000000 : 100000);
         double mine = known_sink;
         MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
