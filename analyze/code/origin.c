@@ -106,7 +106,7 @@ bool package_offers_debug(const char *lists)
 
 /* Names. */
 
-const char *below_search_path(const char *path)
+const char *path_below_packages(const char *path)
 {
     static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib-dynload/"};
     const char *found = NULL;
@@ -134,7 +134,7 @@ static const char *below_standard_library(const char *path)
 const char *source_module_name(struct arena *arena, const char *path)
 {
     static const char *const endings[] = {".py", "/__init__"};
-    const char *name = below_search_path(path) ? below_search_path(path) : below_standard_library(path);
+    const char *name = path_below_packages(path) ? path_below_packages(path) : below_standard_library(path);
     name = name ? name : basename(path);
     size_t n = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
@@ -147,7 +147,7 @@ const char *source_module_name(struct arena *arena, const char *path)
 const char *extension_name(struct arena *arena, const char *path)
 {
     const char *so = strstr(basename(path), ".so"), *tag = strstr(basename(path), ".cpython-");
-    const char *stable = strstr(basename(path), ".abi3.so"), *name = below_search_path(path);
+    const char *stable = strstr(basename(path), ".abi3.so"), *name = path_below_packages(path);
     if (!so || so[3] || (!tag && !stable && !name))
         return NULL;
     const char *end = tag ? tag : stable ? stable : so;

@@ -21,7 +21,7 @@ const char *package_of_file(struct arena *arena, const char *lists, const char *
 bool package_offers_debug(const char *lists);
 /* The rest of a path behind the folder in which Python looks for packages; NULL = in none. Of several, the innermost.
  */
-const char *below_search_path(const char *path);
+const char *path_below_packages(const char *path);
 /* "numpy.fft._pocketfft", the name by which Python imports this source file. In `arena`. */
 const char *source_module_name(struct arena *arena, const char *path);
 /* The name of a library's file, or the name under which Python imports it. */

@@ -77,7 +77,7 @@ enum code_role script_role(const char *path)
 
 size_t script_package_bytes(const char *path)
 {
-    const char *name = is_added(path) ? below_search_path(path) : NULL;
+    const char *name = is_added(path) ? path_below_packages(path) : NULL;
     if (script_role(path) == CODE_ROLE_MADE)
         return strlen(path);
     return name ? (size_t)(name - path) + strcspn(name, "/") : 0;

@@ -37,21 +37,12 @@ static const char *trend_words(struct arena *arena, const struct acting *acts)
                         duration(arena, acts->last_ns));
 }
 
-/* Who reads of several calls must not read "once". */
-static bool is_felt_once(const struct cause *cause)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < cause->n_sites; i++)
-        n += cause->sites[i].n_instances;
-    return n <= 1;
-}
-
 const char *when_sentence(struct arena *arena, const struct cause *cause)
 {
     const struct acting *acts = &cause->acts;
     if (acts->kind == ACTS_IN_A_STALL)
         return arena_printf(arena, "%s, for %s, %s after the start",
-                            is_felt_once(cause) ? "once" : "nearly all at once", duration(arena, cause->stall_ns),
+                            acts->is_in_one_call ? "once" : "nearly all at once", duration(arena, cause->stall_ns),
                             duration(arena, acts->from_ns));
     if (acts->kind == ACTS_AT_ONCE)
         return arena_printf(arena, "close together, about %s after the start", duration(arena, acts->from_ns));

@@ -211,6 +211,7 @@ struct acting {
         ACTS_IN_PART_MOSTLY /* likewise, and a little outside of it */
     } kind;
     double from_ns, to_ns; /* after the start */
+    bool is_in_one_call;   /* where others wait for it */
     bool is_trend;
     double first_ns, last_ns; /* then: what is waited each time, at both ends */
 };

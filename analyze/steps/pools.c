@@ -99,8 +99,8 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
 }
 
 /* The pools that tell where a sleep is at which nobody looked, the best first: between the same two calls, else before
- * the same one, else after it, else anywhere; of this process, or of any. */
-enum { SLEEP_POOLS = 12, ANYWHERE = SLEEP_POOLS - 2 };
+ * the same one, else after it; of this process, or of any. */
+enum { SLEEP_POOLS = 10 };
 static void keys_of_sleep(struct pool_key keys[SLEEP_POOLS], uint32_t rank, const struct stretch *stretch,
                           uint32_t kind)
 {
@@ -111,13 +111,18 @@ static void keys_of_sleep(struct pool_key keys[SLEEP_POOLS], uint32_t rank, cons
         {.from = stretch->from, .to = stretch->to, .bucket = of_length},
         {.from = SITE_ANY, .to = stretch->to, .bucket = of_length},
         {.from = stretch->from, .to = SITE_ANY, .bucket = of_length},
-        {.from = SITE_ANY, .to = SITE_ANY, .bucket = of_length},
     };
     for (int i = 0; i < SLEEP_POOLS; i++) {
         keys[i] = of_any[i / 2];
         keys[i].rank = i % 2 ? RANK_ALL : rank;
         keys[i].bucket |= OF_SLEEPS;
     }
+}
+
+/* The pool of all sleeps of a length, wherever they are. */
+static struct pool_key key_of_length(uint32_t rank, uint32_t kind)
+{
+    return (struct pool_key){rank, SITE_ANY, SITE_ANY, OF_SLEEPS | sleep_kind_of_length(kind)};
 }
 
 static void add_sleep(struct pools *pools, struct pool_key key, uint32_t step, double weight)
@@ -140,9 +145,13 @@ static void add_sleeps(struct pools *pools, uint32_t rank, const struct stretch 
     for (size_t i = 0; i < seen->n; i++)
         for (int longer = -1; longer <= 1; longer++) {
             struct pool_key keys[SLEEP_POOLS];
-            keys_of_sleep(keys, rank, stretch, key_high(seen->at[i].key) + (uint32_t)longer);
+            uint32_t kind = key_high(seen->at[i].key) + (uint32_t)longer, step = key_low(seen->at[i].key);
+            double weight = longer ? 0.5 : 1;
+            keys_of_sleep(keys, rank, stretch, kind);
             for (int k = 0; k < SLEEP_POOLS; k++)
-                add_sleep(pools, keys[k], key_low(seen->at[i].key), longer ? 0.5 : 1);
+                add_sleep(pools, keys[k], step, weight);
+            add_sleep(pools, key_of_length(rank, kind), step, weight);
+            add_sleep(pools, key_of_length(RANK_ALL, kind), step, weight);
         }
 }
 
@@ -337,7 +346,7 @@ static uint32_t pool_of_sleep(const struct pools *pools, uint32_t rank, const st
     struct pool_key keys[SLEEP_POOLS];
     uint32_t best = INTERN_NONE;
     keys_of_sleep(keys, rank, stretch, kind);
-    for (int i = 0; i < ANYWHERE; i++) {
+    for (int i = 0; i < SLEEP_POOLS; i++) {
         uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
         if (id == INTERN_NONE)
             continue;
@@ -573,9 +582,8 @@ static double add_possible(const struct pools *pools, const struct sparse *looks
     return sum;
 }
 
-/* Looks at places, each for the work that the stretch measured last did there: all processes sleep as long for as much
- * of it, but for what more than a few looks of its own tell. Returns the sum: NAN if not all is
- * counted. */
+/* Looks at places, each for the work that the stretch measured last did there. All processes sleep as long for as much
+ * work, unless a process has many looks of its own that say otherwise. Returns the sum: NAN if not all is counted. */
 static double add_by_work(const struct pools *pools, uint32_t rank, const struct sparse *own, const struct sparse *all,
                           struct sparse *out)
 {
@@ -597,20 +605,19 @@ static void add_weighed(struct sparse *out, uint32_t rank, const struct sparse *
         sparse_add(out, atom_key(rank, (uint32_t)weights->at[i].key), scale * weights->at[i].ns);
 }
 
-static const struct pool *pool_at(const struct pools *pools, const struct pool_key *key)
+static const struct pool *pool_at(const struct pools *pools, struct pool_key key)
 {
-    uint32_t id = intern_find(&pools->keys, key, sizeof *key);
+    uint32_t id = intern_find(&pools->keys, &key, sizeof key);
     return id == INTERN_NONE ? NULL : &pools->at[id];
 }
 
-/* Sleeps of the counted stretch at which nobody looked: each execution of a place sleeps for as long as others, as far
- * as looks tell. False where they do not. */
-static bool spread_by_work(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t kind, double ns,
-                           struct sparse *out, struct spent *spent)
+/* Sleeps at which nobody looked, of the counted stretch that was measured last: each execution of a place sleeps for as
+ * long as others, as far as looks tell. False where they do not. */
+static bool spread_by_work(struct pools *pools, uint32_t rank, uint32_t kind, double ns, struct sparse *out,
+                           struct spent *spent)
 {
-    struct pool_key keys[SLEEP_POOLS];
-    keys_of_sleep(keys, rank, stretch, kind);
-    const struct pool *own = pool_at(pools, &keys[ANYWHERE]), *all = pool_at(pools, &keys[ANYWHERE + 1]);
+    const struct pool *own = pool_at(pools, key_of_length(rank, kind));
+    const struct pool *all = pool_at(pools, key_of_length(RANK_ALL, kind));
     if (!all)
         return false;
     struct sparse weights = {0};
@@ -659,7 +666,7 @@ static void spread_sleeps(struct pools *pools, uint32_t rank, const struct stret
     for (size_t i = 0; i < unseen->n; i++) {
         uint32_t kind = (uint32_t)unseen->at[i].key;
         double ns = scale * unseen->at[i].ns;
-        if (is_counted && spread_by_work(pools, rank, stretch, kind, ns, out, spent))
+        if (is_counted && spread_by_work(pools, rank, kind, ns, out, spent))
             continue;
         uint32_t of_kind = pool_of_sleep(pools, rank, stretch, kind), from = of_kind == INTERN_NONE ? id : of_kind;
         spent->asleep_ns += spread_unseen(pools, rank, from, is_counted, ns, out);

@@ -227,6 +227,14 @@ static bool find_span(const struct analysis *analysis, const struct cause *cause
     return acting->from_ns > 0 || acting->to_ns > 0;
 }
 
+static bool is_felt_in_one_call(const struct cause *cause)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        n += cause->sites[i].n_instances;
+    return n <= 1;
+}
+
 struct acting when_acts(const struct analysis *analysis, const struct cause *cause)
 {
     const double *ns = cause->when_ns;
@@ -235,7 +243,9 @@ struct acting when_acts(const struct analysis *analysis, const struct cause *cau
     if (!(all_ns > 0) || !(part_ns > 0))
         return acting;
     if (cause->stall_ns > 0)
-        return (struct acting){.kind = ACTS_IN_A_STALL, .from_ns = (double)cause->stall_after_ns};
+        return (struct acting){.kind = ACTS_IN_A_STALL,
+                               .from_ns = (double)cause->stall_after_ns,
+                               .is_in_one_call = is_felt_in_one_call(cause)};
     for (int i = 0; i < WHEN_PARTS && cause->lead_ns <= part_ns; i++)
         if (ns[i] >= MOST_SHARE * all_ns)
             return (struct acting){.kind = ACTS_AT_ONCE, .from_ns = (i + 0.5) * part_ns};
