@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded: nothing waits until files are on the disk. Shows how much of MPI_Finalize that is. */
 
-int fsync(int fd);
-int sync_file_range(int fd, long begin, long size, unsigned flags);
+#define PRELOADED __attribute__((visibility("default")))
+
+PRELOADED int fsync(int fd);
+PRELOADED int sync_file_range(int fd, long begin, long size, unsigned flags);
 
 int fsync(int fd)
 {
