@@ -202,8 +202,10 @@ static const char *why_no_mpi(const struct program *program)
     if (program->kind == PROGRAM_SCRIPT)
         return "a script: what it starts is recorded if that is an MPI program";
     if (program->kind == PROGRAM_OTHER)
-        return stat(program->path, &status) == 0 && S_ISDIR(status.st_mode) ? "a directory, not a program"
-                                                                            : "neither an executable nor a script";
+        return stat(program->path, &status) == 0 && S_ISDIR(status.st_mode)
+                   ? "a directory, not a program"
+                   : "no program that can be started: name a "
+                     "script's interpreter first (python3 app.py)";
     if (program->kind == PROGRAM_LIBRARY)
         return "a shared library: it is recorded with the program that loads it; check that one";
     if (program->mpi == PROGRAM_STATIC_MPI)
@@ -211,7 +213,8 @@ static const char *why_no_mpi(const struct program *program)
                "MPI library";
     if (program->kind == PROGRAM_STATIC)
         return "a static executable: nothing can be preloaded into it; link it dynamically";
-    return "it is not linked with an MPI library (it may load one later, or start a program that is)";
+    return "it is not linked with an MPI library; it is recorded if it loads one later, as Python does with mpi4py, or "
+           "starts a program that is";
 }
 
 /* True when it can be recorded. */

@@ -612,7 +612,7 @@ static const char *const fixed_advice[ADVICE_N] = {
         "see which rank writes to this memory, and what it does before: nothing here is to be made faster",
     [ADVICE_DATA_TYPES] = "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls",
     [ADVICE_FEWER_CALLS] = "this call moves no data: make it less often, or once before the work",
-    [ADVICE_START_UP] = "here MPI starts or ends, or starts processes: it counts once, and less in a longer run",
+    [ADVICE_START_UP] = "here MPI or a process starts or ends: that counts once, and less in a longer run",
     [ADVICE_CPU_BEFORE] = "CPUs were short, and a partner without one makes a transfer long: see the machine's row",
     [ADVICE_ASK_LESS] = "ask less often whether something has come; --ranks shows who waits for whom",
     [ADVICE_FEWER_MESSAGES] =
@@ -631,7 +631,6 @@ static const char *const fixed_advice[ADVICE_N] = {
         "Python runs one thread of a process at a time: give this thread's work to another process, or to code that "
         "runs without the lock (NumPy, native code), or let the thread wait instead of looking again and again",
     [ADVICE_COMPARE_SCRIPT] = "compare a late rank and another: how often does this run there, and on how much data?",
-    [ADVICE_SEE_STEPS] = "add --cause to see its ranks, the calls where others wait, and its steps",
     [ADVICE_RECORD_WITHOUT_STOP] = "record again without that stop: the program need not change for it",
     [ADVICE_CPU_FOR_THREADS] =
         "give each busy thread a CPU of its own that nobody else uses (a launcher may bind ranks to fewer: mpirun "
@@ -713,6 +712,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
         return arena_printf(arena,
                             "the late ranks are on %s: compare its clock speed, memory and load with other nodes",
                             trace_main_thread(analysis->trace, cause->ranks[0].rank)->host);
+    case ADVICE_SEE_STEPS:
+        return arena_printf(arena,
+                            "`whywait report --cause %zu` shows its ranks, the calls where others wait, and its steps",
+                            (size_t)(cause - analysis->causes) + 1);
     case ADVICE_COMPARE_CALLS:
         return arena_printf(arena,
                             "what %s does may be slower there or more: compare what the ranks call it for, and how "

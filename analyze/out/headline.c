@@ -61,7 +61,7 @@ static const char *headline_cause(const struct label_book *book)
     const char *what = cause->is_spinning
                            ? who_spins(book, cause)
                            : arena_printf(arena, "%s, %s", who_makes_wait(arena, analysis, cause), where);
-    const char *text = arena_printf(arena, "%s: %s, %s", what, amount_duration(answer->waiting_ns).text,
+    const char *text = arena_printf(arena, "%s: %s, %s of all waiting", what, amount_duration(answer->waiting_ns).text,
                                     amount_share(answer->share).text);
     if (answer->is_lacking)
         text = arena_printf(arena, "%s (%s for %s code, %s since %s had no CPU there)", text,
@@ -103,10 +103,18 @@ static const char *headline_transfers(const struct label_book *book)
 
 static const char *headline_fine(const struct label_book *book)
 {
-    return with_machine(book, arena_printf(book->arena,
-                                           "Nothing to improve in the program: it makes ranks wait for %s of the time, "
-                                           "at random.",
-                                           amount_share(book->analysis->answer.program_share).text));
+    const struct analysis *analysis = book->analysis;
+    const struct efficiency *efficiency = &analysis->efficiency;
+    const char *share = amount_share(analysis->answer.program_share).text;
+    if (!analysis->answer.lacks_cpus)
+        return with_machine(book, arena_printf(book->arena,
+                                               "Nothing to improve in the program: it makes ranks wait for %s of the "
+                                               "time, at random.",
+                                               share));
+    return arena_printf(book->arena,
+                        "Ranks had no CPU for %s of the time, so this run tells little about the program. No rank is "
+                        "seen to be late: ranks wait for its code for %s of the time, at random.",
+                        amount_share(efficiency->descheduled_ns / efficiency->all_ns).text, share);
 }
 
 /* The first of the sentences on waits that never ended. */

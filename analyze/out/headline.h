@@ -4,7 +4,7 @@
 #include "analyze/out/label.h"
 #include "analyze/result/result.h"
 
-/* "Rank 3 makes others wait, most in loop a.c:3-9 in solve(): 1.73 s, 84 %." */
+/* "Rank 3 makes others wait, most in loop a.c:3-9 in solve(): 1.73 s, 84 % of all waiting." */
 const char *headline(const struct label_book *book);
 /* "rank 0 takes 2.0 x as long in 168 places. It has more of the data" */
 const char *headline_partition(struct arena *arena, const struct partition *partition);

@@ -682,6 +682,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
     case WHAT_WAIT:
         break;
     case WHAT_START:
+        step.is_start = true;
         step.label = key.id ? "the process, before its thread that calls MPI began"
                             : "start-up of the process, before its first MPI call";
         break;

@@ -51,6 +51,7 @@ struct step {
     bool is_below_others; /* and in other stacks others */
     uint32_t line_first, line_last;
     bool is_loop, is_call; /* is_call: `routine` is an MPI function, called at the line */
+    bool is_start;         /* the process, before its first call of MPI */
     uint32_t place;        /* code place id, or CODE_NONE (foreign archives: region) */
     uint32_t caller;       /* step that called it when several callers must be told apart; TRACE_NONE */
     uint32_t told_as;      /* the first step that reads the same */
@@ -348,8 +349,9 @@ struct answer {
     double transfer_share;  /* data that is moved while nobody is late, of all time */
     double machine_share;   /* waiting for ranks that had no CPU, of all time */
     bool is_machine;        /* waiting for ranks that had no CPU is worth saying */
+    bool lacks_cpus;        /* for most of the time ranks had none, so that little is known of the program */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
-    bool is_minor;          /* ... which is most of the waiting, and this a trifle beside it */
+    bool is_minor;          /* waiting for ranks that had no CPU is most of it, and their code a trifle beside it */
     double negligible_ns;   /* waiting below it is next to nothing of the time that the machine leaves to the program */
 };
 

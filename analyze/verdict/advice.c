@@ -15,7 +15,9 @@ enum thread_sharing thread_sharing_of(const struct cause *cause)
     double even = 1. / rank->n_threads;
     if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
         return SHARED_UNEVENLY;
-    bool is_alone = rank->threads < MORE_THREADS && rank->n_at_once > 1;
+    /* Threads that lack CPUs take turns as well, and for no lock. */
+    bool lacks_cpus = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
+    bool is_alone = rank->threads < MORE_THREADS && rank->n_at_once > 1 && !lacks_cpus;
     return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
 }
 
@@ -202,6 +204,8 @@ enum advice advice_of(const struct analysis *analysis, const struct cause *cause
         return ADVICE_RECORD_LONGER;
     if (cause->is_unexplained)
         return ADVICE_OTHER_PROCESSES;
+    if (analysis->steps[cause->step].is_start)
+        return ADVICE_START_UP;
     if (cause->kind == KIND_BLOCKED && 2 * cause->served_share > 1)
         return ADVICE_LOOK_MORE_OFTEN;
     if (is_program && 2 * (cause->serial_share - cause->served_share) > 1)

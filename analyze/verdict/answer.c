@@ -63,7 +63,7 @@ static bool is_fine(const struct analysis *analysis, double program_ns)
     return program_ns < (NOTABLY_LONGER - 1) * own_time(analysis) && !(endless_ns(analysis) > 0);
 }
 
-/* The largest of what there is. */
+/* The largest of what there is to mend. */
 static void answer_set_cause(const struct analysis *analysis, struct answer *answer)
 {
     double most_ns = 0;
@@ -74,7 +74,8 @@ static void answer_set_cause(const struct analysis *analysis, struct answer *ans
             answer->number = i;
         }
     for (uint32_t i = 0; i < analysis->n_causes; i++)
-        if (analysis->causes[i].waiting_ns > most_ns && !analysis->causes[i].partition) {
+        if (analysis->causes[i].waiting_ns > most_ns && !analysis->causes[i].partition &&
+            analysis->causes[i].advice != ADVICE_NOTHING) {
             most_ns = analysis->causes[i].waiting_ns;
             answer->kind = ANSWER_CAUSE;
             answer->number = i;
@@ -85,13 +86,15 @@ static void answer_set_figures(const struct analysis *analysis, struct answer *a
 {
     const struct cause *cause = answer_cause(analysis);
     answer->lacking_share = cause->lacking_ns / (cause->waiting_ns + cause->lacking_ns);
-    answer->is_lacking = answer->lacking_share >= WORTH_SAYING;
+    answer->is_minor = analysis->machine.share > MAJORITY && cause->waiting_ns < WORTH_NAMING * analysis->waiting_ns;
+    answer->is_lacking = answer->lacking_share >= WORTH_SAYING && !answer->is_minor;
     /* Otherwise the figures are those of its row. */
     answer->waiting_ns = cause->waiting_ns + (answer->is_lacking ? cause->lacking_ns : 0);
     answer->share = answer->waiting_ns / analysis->waiting_ns;
-    answer->elsewhere_share = analysis->machine.share - cause->lacking_ns / analysis->waiting_ns;
+    answer->elsewhere_share = analysis->machine.share;
+    if (!answer->is_minor)
+        answer->elsewhere_share -= cause->lacking_ns / analysis->waiting_ns;
     answer->elsewhere_share = answer->elsewhere_share > MAJORITY ? answer->elsewhere_share : 0;
-    answer->is_minor = answer->elsewhere_share > 0 && answer->share < WORTH_NAMING;
 }
 
 /* In a ring, or for longer in all than waits took that ended. */
@@ -131,6 +134,7 @@ static void answer_choose(struct analysis *analysis)
     answer->program_share = program_ns / all_ns;
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
+    answer->lacks_cpus = analysis->efficiency.descheduled_ns > MAJORITY * all_ns;
     answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
     if (answer->kind == ANSWER_HANG) {
         answer->has_causes = analysis->n_causes && analysis->waiting_ns >= NEGLIGIBLE_SHARE * all_ns;

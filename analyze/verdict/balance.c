@@ -87,25 +87,23 @@ static bool has_costs(const struct sides *sides)
     return has;
 }
 
-/* As far as is known. */
-static bool is_same_cost(const struct sides *sides)
+/* One execution costs more on a late rank: by more than the error, and by more than people care about. */
+static bool one_is_dearer(const struct sides *sides)
 {
-    bool is_same = has_costs(sides);
-    for (uint32_t i = 0; i < sides->late.n && is_same; i++) {
+    bool has = has_costs(sides), is_dearer = false;
+    for (uint32_t i = 0; i < sides->late.n && has; i++) {
         struct ratio costs = cost_ratio(sides, i);
-        is_same = !ratio_exceeds(costs, NOTABLY_LONGER) && costs.value < TIMES_ALIKE;
+        is_dearer |= costs.value > NOTABLY_LONGER && costs.low > 1;
     }
-    return is_same;
+    return is_dearer;
 }
 
 /* So little is known of their costs that they may as well be the same. */
 static bool is_unknown_cost(const struct sides *sides)
 {
     bool is_unknown = has_costs(sides);
-    for (uint32_t i = 0; i < sides->late.n && is_unknown; i++) {
-        struct ratio costs = cost_ratio(sides, i);
-        is_unknown = !ratio_exceeds(costs, NOTABLY_LONGER) && ratio_doubt(costs) > VAGUE_DOUBT;
-    }
+    for (uint32_t i = 0; i < sides->late.n && is_unknown; i++)
+        is_unknown = ratio_doubt(cost_ratio(sides, i)) > VAGUE_DOUBT;
     return is_unknown;
 }
 
@@ -113,7 +111,8 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
 {
     bool has_more_trips = cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
     bool is_each_time = has_more_trips || cause->meanwhile > NEGLIGIBLE_SHARE;
-    bool is_dearer = cause->kind == KIND_SLOWER && !is_same_cost(sides);
+    bool may_be_dearer =
+        cause->kind == KIND_SLOWER && (!has_costs(sides) || one_is_dearer(sides) || is_unknown_cost(sides));
     if (cause->is_unexplained)
         return BALANCE_UNEVEN;
     if (!nobody_has_more(cause, sides))
@@ -121,7 +120,7 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
     if (!is_each_time)
         return BALANCE_SERIAL;
     bool is_near = cause->meanwhile * exp(SAME_FACTOR) >= 1;
-    return is_near && !has_more_trips && !is_dearer ? BALANCE_VARYING : BALANCE_EACH_TIME;
+    return is_near && !has_more_trips && !may_be_dearer ? BALANCE_VARYING : BALANCE_EACH_TIME;
 }
 
 /* Known of both sides: others that never run it spend no time there either. */
@@ -130,14 +129,6 @@ static bool is_more_often(const struct sides *sides)
     const struct doing *late = &sides->late.mean, *others = &sides->others.mean;
     bool never_run = sides->others.n && others->time_ns < NEXT_TO_NOTHING * late->time_ns;
     return (others->executions > 0 || never_run) && late->executions > NOTABLY_LONGER * others->executions;
-}
-
-static bool one_costs_more(const struct sides *sides)
-{
-    bool has = has_costs(sides), costs_more = false;
-    for (uint32_t i = 0; i < sides->late.n && has; i++)
-        costs_more |= ratio_exceeds(cost_ratio(sides, i), NOTABLY_LONGER);
-    return costs_more;
 }
 
 static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
@@ -155,10 +146,9 @@ static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_k
 struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides)
 {
     struct settled_kinds settled = {.more_time = KIND_MORE_TIME, .slower = KIND_SLOWER};
-    bool is_same = is_same_cost(sides);
-    if (is_same || is_unknown_cost(sides))
+    if (has_costs(sides) && !one_is_dearer(sides))
         settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (is_more_often(sides) && !one_costs_more(sides))
+    if (is_more_often(sides) && !one_is_dearer(sides))
         settled.more_time = KIND_MORE_WORK;
     kind_becomes(cause, KIND_MORE_TIME, settled.more_time);
     kind_becomes(cause, KIND_SLOWER, settled.slower);

@@ -69,8 +69,8 @@ function partitionList(run) {
 
 /** Advice names options of the command line: here these are places of the page. */
 function adviceOf(text) {
-  const places = {"--ranks": ["#ranks", "Ranks"], "--cause": ["#classes", "Classes"], "--critical": ["#timeline", "the critical path"]};
-  return text.split(/(--ranks|--cause|--critical)\b/).map((word) => places[word] ? el("a", {href: places[word][0]}, places[word][1]) : word);
+  const places = {"--ranks": ["#ranks", "Ranks"], "--cause": ["#classes", "Classes below"], "--critical": ["#timeline", "the critical path"]};
+  return text.replace(/`whywait report (--cause) \d+`/, "$1").split(/(--ranks|--cause|--critical)\b/).map((word) => places[word] ? el("a", {href: places[word][0]}, places[word][1]) : word);
 }
 
 function causeList(run) {

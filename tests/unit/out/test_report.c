@@ -220,7 +220,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
 {
     char *text = printed(*state, &usual);
     assert_string_equal(
-        text, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %.\n"
+        text, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 % of all waiting.\n"
               "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   already ended 0.5 %\n"
               "jacobi-2.whywait   ./jacobi -n 4\n"
               "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x processor 0.98\n"
@@ -230,7 +230,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, no CPU 20 %)\n"
               "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()\n"
               "                rank 0 waits for it in 99 of 100 calls with waits\n"
-              "    next: add --cause to see its ranks, the calls where others wait, and its steps\n"
+              "    next: `whywait report --cause 1` shows its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all waiting (--all)\n");
     free(text);
 }
@@ -401,12 +401,14 @@ static void the_first_line_is_the_answer(void **state)
 {
     struct fixture *f = *state;
     struct answer *answer = &f->analysis.answer;
-    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %.\n");
+    expect_first(f,
+                 "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 % of all waiting.\n");
     answer->is_lacking = true;
     answer->waiting_ns = 10.4e9;
     f->causes[0].lacking_ns = 4.4e9;
     answer->elsewhere_share = 0.6;
-    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 10.4 s, 100 % (6.00 s for its "
+    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 10.4 s, 100 % of all waiting "
+                    "(6.00 s for its "
                     "code, 4.40 s since it had no CPU there). Another 60 % is for ranks that had no CPU.\n");
     answer->is_lacking = false;
     answer->waiting_ns = 6e9;
@@ -414,14 +416,20 @@ static void the_first_line_is_the_answer(void **state)
     answer->share = 0.02;
     answer->elsewhere_share = 0.97;
     expect_first(f, "97 % of the waiting is for ranks that had no CPU. Rank 1 makes others wait, most in loop "
-                    "jacobi.c:58-63 in relax(): 6.00 s, 2.0 %.\n");
+                    "jacobi.c:58-63 in relax(): 6.00 s, 2.0 % of all waiting.\n");
     answer->elsewhere_share = 0;
     answer->is_minor = false;
     f->causes[0].is_spinning = true; /* it waits itself */
     expect_first(f, "Rank 1 waits for shared memory to change in loop jacobi.c:58-63 in relax(), and makes others "
-                    "wait: 6.00 s, 2.0 %.\n");
+                    "wait: 6.00 s, 2.0 % of all waiting.\n");
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
     expect_first(f, "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
+    answer->lacks_cpus = true;
+    f->analysis.efficiency.descheduled_ns = 0.7 * f->analysis.efficiency.all_ns;
+    expect_first(f,
+                 "Ranks had no CPU for 70 % of the time, so this run tells little about the program. No rank is seen "
+                 "to be late: ranks wait for its code for 2.0 % of the time, at random.\n");
+    answer->lacks_cpus = false;
     char *text = printed(f, &usual);
     assert_null(strstr(text, "why ranks wait"));
     assert_null(strstr(text, "next:"));
@@ -573,7 +581,7 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     f->analysis.n_partitions = 1;
     f->analysis.answer =
         (struct answer){.kind = ANSWER_PARTITION, .has_causes = true, .waiting_ns = 6.001e9, .share = 1};
-    expect_first(f, "Rank 1 makes others wait, 2.0 x as long in 2 places: 6.00 s, 100 %.\n");
+    expect_first(f, "Rank 1 makes others wait, 2.0 x as long in 2 places: 6.00 s, 100 % of all waiting.\n");
     char *text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "rank 1 takes 2.0 x as long in 2 places: it has more of the data");
     expect_in(text, "-1.0 s to -3.0 s  11 % to 33 %\n    time there: rank 1 8.00 s, rank 0 4.00 s\n"
@@ -904,8 +912,9 @@ static void json_has_the_documented_fields(void **state)
     json_t *answer = json_object_get(report, "answer");
     assert_string_equal(json_string_value(json_object_get(answer, "kind")), "cause");
     assert_int_equal(integer(answer, "cause"), 1);
-    assert_string_equal(json_string_value(json_object_get(answer, "text")),
-                        "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 %.");
+    assert_string_equal(
+        json_string_value(json_object_get(answer, "text")),
+        "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 % of all waiting.");
     json_t *cause = json_array_get(json_object_get(report, "causes"), 0);
     assert_string_equal(json_string_value(json_object_get(cause, "file")), "/home/u/app/jacobi.c");
     assert_int_equal(integer(cause, "line_first"), 58);
