@@ -218,9 +218,9 @@ static void note_late_init(struct join *join)
         return;
     *vec_push(&join->notes) = arena_printf(
         &join->arena,
-        "Rank %u came to MPI_Init last, when the others had been there for %.3g %s on average. The figures begin with "
-        "MPI_Init and leave that time out.",
-        last, early_ns < 1e9 ? early_ns / 1e6 : early_ns / 1e9, early_ns < 1e9 ? "ms" : "s");
+        "Rank %u came to MPI_Init last, %.3g %s behind %s. The figures begin with MPI_Init and leave that time out.",
+        last, early_ns < 1e9 ? early_ns / 1e6 : early_ns / 1e9, early_ns < 1e9 ? "ms" : "s",
+        n == 2 ? "the other" : "the others on average");
 }
 
 static int write_whole(struct join *join, const struct rank_list *list)

@@ -660,7 +660,7 @@ static void test_late_init(void **state)
     static const struct {
         int64_t less_ns;
         const char *said;
-    } cases[] = {{2000000000, "for 2 s on average"}, {37800000, "for 37.8 ms on average"}, {-1, NULL}};
+    } cases[] = {{2000000000, "2 s behind the other"}, {37800000, "37.8 ms behind the other"}, {-1, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *dir = run_dir_new();
         for (int rank = 0; rank < 2; rank++) {
@@ -677,7 +677,7 @@ static void test_late_init(void **state)
         struct trace *trace = make_trace(dir);
         assert_int_equal(trace->n_notes, !!cases[i].said);
         if (cases[i].said) {
-            assert_non_null(strstr(trace->notes[0], "Rank 1 came to MPI_Init last, when the others had been there"));
+            assert_non_null(strstr(trace->notes[0], "Rank 1 came to MPI_Init last, "));
             assert_non_null(strstr(trace->notes[0], cases[i].said));
         }
         trace_close(trace);
