@@ -15,14 +15,15 @@
 
 static json_t *json_efficiency(const struct efficiency *efficiency)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "all_ns",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "all_ns",
                      json_ns(efficiency->all_ns), "compute_ns", json_ns(efficiency->compute_ns), "waiting_ns",
                      json_ns(efficiency->waiting_ns), "transfer_ns", json_ns(efficiency->transfer_ns), "mpi_ns",
-                     json_ns(efficiency->mpi_ns), "descheduled_ns", json_ns(efficiency->descheduled_ns), "blocked_ns",
-                     json_ns(efficiency->blocked_ns), "unrecorded_ns", json_ns(efficiency->unrecorded_ns), "ended_ns",
-                     json_ns(efficiency->ended_ns), "parallel", json_ratio(efficiency->parallel), "load_balance",
-                     json_ratio(efficiency->load_balance), "serialisation", json_ratio(efficiency->serialisation),
-                     "transfer", json_ratio(efficiency->transfer), "processor", json_ratio(efficiency->processor));
+                     json_ns(efficiency->mpi_ns), "never_back_ns", json_ns(efficiency->never_back_ns), "descheduled_ns",
+                     json_ns(efficiency->descheduled_ns), "blocked_ns", json_ns(efficiency->blocked_ns),
+                     "unrecorded_ns", json_ns(efficiency->unrecorded_ns), "ended_ns", json_ns(efficiency->ended_ns),
+                     "parallel", json_ratio(efficiency->parallel), "load_balance", json_ratio(efficiency->load_balance),
+                     "serialisation", json_ratio(efficiency->serialisation), "transfer",
+                     json_ratio(efficiency->transfer), "processor", json_ratio(efficiency->processor));
 }
 
 /* How a rank waited and ended. */

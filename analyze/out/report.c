@@ -46,15 +46,6 @@ static void report_part(struct report *report, const char *name, double part_ns,
         page_piece(&report->page, HANG, "%s %.1f %%", name, percent);
 }
 
-/* Of the time inside MPI. While the run goes on, nobody knows. */
-static double never_back_ns(const struct analysis *analysis)
-{
-    double ns = 0;
-    for (uint32_t i = 0; i < analysis->n_open_waits && !analysis->trace->is_going; i++)
-        ns += (double)analysis->open_waits[i].dur_ns;
-    return ns < analysis->efficiency.mpi_ns ? ns : analysis->efficiency.mpi_ns;
-}
-
 static void report_head(struct report *report)
 {
     const struct analysis *analysis = report->analysis;
@@ -69,8 +60,8 @@ static void report_head(struct report *report)
     report_part(report, "compute", efficiency->compute_ns, true);
     report_part(report, "waiting", efficiency->waiting_ns, true);
     report_part(report, "transfer", efficiency->transfer_ns, false);
-    report_part(report, "in MPI", efficiency->mpi_ns - never_back_ns(analysis), false);
-    report_part(report, "never came back from MPI", never_back_ns(analysis), false);
+    report_part(report, "in MPI", efficiency->mpi_ns - efficiency->never_back_ns, false);
+    report_part(report, "never came back from MPI", efficiency->never_back_ns, false);
     report_part(report, "no CPU", efficiency->descheduled_ns, false);
     report_part(report, "blocked", efficiency->blocked_ns, false);
     report_part(report, "recording off", efficiency->unrecorded_ns, false);

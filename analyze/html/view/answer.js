@@ -2,8 +2,14 @@
 // The answer: where the time went, how efficient the run was, and what makes ranks wait, as `whywait report` has it.
 
 const PARTS_OF_TIME = [["compute", "compute", PAINT.computing], ["waiting", "waiting", PAINT.waiting], ["transfer", "transfer", PAINT.transfer],
-  ["mpi", "in MPI", PAINT.mpi], ["descheduled", "no CPU", PAINT.descheduled], ["blocked", "blocked", PAINT.blocked],
-  ["unrecorded", "recording off", PAINT.unknown], ["ended", "already ended", PAINT.unknown]];
+  ["mpi", "in MPI", PAINT.mpi], ["never_back", "never came back from MPI", PAINT.mpi], ["descheduled", "no CPU", PAINT.descheduled],
+  ["blocked", "blocked", PAINT.blocked], ["unrecorded", "recording off", PAINT.unknown], ["ended", "already ended", PAINT.unknown]];
+
+/** Of all time; calls without end are a part of the time in MPI that stands apart. */
+function partOfTime(efficiency, key) {
+  const ns = efficiency[`${key}_ns`] - (key === "mpi" ? efficiency.never_back_ns : 0);
+  return efficiency.all_ns > 0 ? ns / efficiency.all_ns : 0;
+}
 
 function viewAnswer(run) {
   const {report} = run, {efficiency} = report;
@@ -11,7 +17,7 @@ function viewAnswer(run) {
     shortAnswer(report),
     el("p.head", {id: "head"}, el("strong", null, report.title), el("span", null, plural(report.ranks, "rank")),
       el("span", null, duration(report.duration_ns)), PARTS_OF_TIME.map(([key, name]) => {
-        const part = efficiency.all_ns > 0 ? efficiency[`${key}_ns`] / efficiency.all_ns : 0;
+        const part = partOfTime(efficiency, key);
         return part >= 0.0005 || key === "compute" || key === "waiting" ? el("span", null, `${name} ${(100 * part).toFixed(1)} %`) : null;
       })),
     el("p.run", null, [report.run, report.recorded_ns ? new Date(report.recorded_ns / 1e6).toLocaleString() : null, report.command]
@@ -29,9 +35,9 @@ function viewAnswer(run) {
 
 function timeBar(efficiency) {
   const bar = el("div.timebar", {role: "img", "aria-label": "Where the time of all ranks went: " +
-    PARTS_OF_TIME.map(([key, name]) => `${name} ${share(efficiency[`${key}_ns`] / efficiency.all_ns)}`).join(", ")});
+    PARTS_OF_TIME.map(([key, name]) => `${name} ${share(partOfTime(efficiency, key))}`).join(", ")});
   for (const [key, name, paint] of PARTS_OF_TIME) {
-    const part = efficiency[`${key}_ns`] / efficiency.all_ns;
+    const part = partOfTime(efficiency, key);
     if (part > 0) put(bar, el("span", {style: {flex: `${part} 1 0`}, title: `${name} ${share(part)}`, class: `paint ${PAINT_NAMES[paint]}`},
       part > 0.09 ? el("b", null, `${name} ${share(part)}`) : null));
   }
@@ -158,8 +164,8 @@ function partsOf(cause) {
     ], cause.parts));
 }
 
-function machineRow({machine}) {
-  if (machine.share < 0.0005 || !machine.by_rank.length || !machine.places.length) return null;
+function machineRow({machine, answer: {kind, has_causes: hasCauses}}) {
+  if ((kind === "hang" && !hasCauses) || machine.share < 0.0005 || !machine.by_rank.length || !machine.places.length) return null;
   const place = machine.places[0];
   return el("section.machine", {id: "machine", "aria-label": "The machine"},
     el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU. Others waited ", el("b", null, duration(machine.waiting_ns)),
