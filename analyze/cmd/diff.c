@@ -195,8 +195,9 @@ static int compare_series(const struct options *options, const struct sides *sid
     if (fflush(stdout) && !status)
         status = error("cannot write the comparison: %s", strerror(errno)) != 0;
     pager_end(pager);
-    if (n_points == 2 && series.by == SERIES_ORDER)
-        warn("these are two builds or inputs; for a comparison say where the second begins: whywait diff A... vs B...");
+    if (n_points == 2 && series.by != SERIES_RANKS)
+        warn("two builds or inputs are shown as a series; for a comparison say where the second begins: whywait diff "
+             "A... vs B...");
     series_release(&series);
     return status;
 }
