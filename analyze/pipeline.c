@@ -548,14 +548,39 @@ static bool lacks_records(const struct trace *trace)
     return trace->is_damaged || trace->lacks_records;
 }
 
+/* Files that the system failed to open while the code model looked for names and lines. */
+static bool lacks_files(const struct loaded *loaded)
+{
+    const char *unread = NULL, *of = NULL;
+    uint32_t n = 0;
+    int why = 0;
+    for (uint32_t i = 0; loaded->code && i < loaded->trace->n_modules; i++) {
+        const char *file;
+        int fault = code_module_is_read(loaded->code, i) && !code_module_is_runtime(loaded->code, i)
+                        ? code_module_fault(loaded->code, i, &file)
+                        : 0;
+        if (fault && !n++) {
+            why = fault;
+            unread = file;
+            of = loaded->trace->modules[i].path;
+        }
+    }
+    if (n)
+        warn("cannot open %s: %s; names, lines or counts of %s%s are missing", unread, strerror(why), of,
+             n > 1 ? " and others" : "");
+    return n;
+}
+
 static bool lacks_program(const struct loaded *loaded)
 {
     const struct trace *trace = loaded->trace;
     for (uint32_t i = 0; loaded->code && i < trace->n_modules; i++) {
-        const char *path = trace->modules[i].path, *slash = strrchr(path, '/');
+        const char *path = trace->modules[i].path, *slash = strrchr(path, '/'), *unread;
         if (!trace->program || strcmp(slash ? slash + 1 : path, trace->program) != 0)
             continue;
         enum code_state state = code_module_state(loaded->code, i);
+        if (code_module_fault(loaded->code, i, &unread)) /* lacks_files has told */
+            return true;
         if (state == CODE_MISSING || state == CODE_CHANGED) {
             warn("%s %s since it was recorded: its loops cannot be named; bring back the recorded build", path,
                  state == CODE_MISSING ? "has gone" : "has changed");
@@ -567,8 +592,8 @@ static bool lacks_program(const struct loaded *loaded)
 
 bool load_lacks_counts(const struct loaded *loaded)
 {
-    bool has_gaps = lacks_records(loaded->trace);
-    return has_gaps || loaded->trace->lacks_counts;
+    bool has_gaps = lacks_records(loaded->trace), lacks_names = lacks_files(loaded);
+    return has_gaps || lacks_names || loaded->trace->lacks_counts;
 }
 
 bool load_is_degraded(const struct loaded *loaded)

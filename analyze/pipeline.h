@@ -43,8 +43,8 @@ int load_present_part(struct loaded *loaded);
 int load_trace(struct loaded *loaded, const char *path);
 void load_release(struct loaded *loaded);
 
-/* Says on stderr, in one line each, what the analysis lacks that it should rest on: a part of the archive, records, or
- * the program's own file, without which its loops have no names. */
+/* Says on stderr, in one line each, what the analysis lacks that it should rest on: a part of the archive, records,
+ * files that the system failed to open, or the program's own file, without which its loops have no names. */
 bool load_is_degraded(const struct loaded *loaded);
 /* The same of what needs no names of loops: exact counts. */
 bool load_lacks_counts(const struct loaded *loaded);

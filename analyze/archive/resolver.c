@@ -13,7 +13,7 @@ struct resolver {
     struct intern modules; /* path and build id -> module of the code model */
     struct map is_source;  /* module and number of a file among `files` -> 1 + whether it is one of its sources */
     struct intern files;
-    const char *unread; /* the first module that the system failed to open; the caller's */
+    const char *unread; /* the first file that the system failed to open; the code model's */
     int fault;          /* why */
 };
 
@@ -69,10 +69,8 @@ static bool resolve(void *user, const char *path, const uint8_t *build_id, uint3
     uint32_t module = module_of(resolver, path, build_id, build_id_bytes);
     if (code_module_is_runtime(resolver->code, module))
         return false;
-    if (!resolver->fault && code_module_fault(resolver->code, module)) {
-        resolver->fault = code_module_fault(resolver->code, module);
-        resolver->unread = path;
-    }
+    if (!resolver->fault)
+        resolver->fault = code_module_fault(resolver->code, module, &resolver->unread);
     if (code_module_state(resolver->code, module) == CODE_MISSING)
         return false;
     struct code_spot spot = code_spot_at(resolver->code, module, address - is_return);

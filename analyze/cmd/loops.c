@@ -75,7 +75,10 @@ int cmd_loops(int argc, char **argv)
     enum code_state state = code_module_state(code, module);
     int status = 0;
     const char *ending = strrchr(argv[at], '.');
-    if (state == CODE_MISSING && ending && !strcmp(ending, ".py") && !access(argv[at], R_OK))
+    const char *unread;
+    if (state == CODE_MISSING && code_module_fault(code, module, &unread))
+        ; /* said below */
+    else if (state == CODE_MISSING && ending && !strcmp(ending, ".py") && !access(argv[at], R_OK))
         status = error("%s: a script has no machine code: record it, and `whywait annotate` shows its loops", argv[at]);
     else if (state == CODE_MISSING)
         status = error("%s: no such file, or not an ELF program or library", argv[at]);
@@ -91,6 +94,9 @@ int cmd_loops(int argc, char **argv)
     } else
         for (int i = at + 1; i < argc; i++)
             print_address(code, module, argv[i]);
+    int fault = code_module_fault(code, module, &unread);
+    if (fault)
+        status = error("cannot open %s: %s", unread, strerror(fault));
     code_close(code);
     return status != 0;
 }

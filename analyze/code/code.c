@@ -102,6 +102,8 @@ enum degradation {
     DEGRADED_CHANGED,
     DEGRADED_MACHINE,
     DEGRADED_SYMBOLS,
+    DEGRADED_UNREAD,
+    DEGRADED_DEBUG,
     NOT_DEGRADED
 };
 
@@ -119,6 +121,8 @@ static enum degradation module_degradation(const struct code *code, const struct
     if (!module->is_open || module->is_runtime || module->is_script || is_below_scripts(code, module) ||
         (module->language && module->has_image))
         return NOT_DEGRADED;
+    if (module->fault || module->debug.fault)
+        return module->has_image ? DEGRADED_DEBUG : DEGRADED_UNREAD;
     if (module->state == CODE_MISSING)
         return access(module->path, F_OK) != 0 ? DEGRADED_MISSING : DEGRADED_FOREIGN;
     if (module->state == CODE_CHANGED)
@@ -172,6 +176,8 @@ static void note_degradation(struct code *code, enum degradation which)
         "has been rebuilt since the run: its loops are named by address only",
         "is neither x86-64 nor aarch64 code: its loops are not known",
         "has no debug information: its loops are named by address",
+        "could not be opened, though it is there: its code is named by address only",
+        "has debug information that could not be opened: names and lines are missing",
     };
     static const char *const several[] = {
         "cannot be read (they are not there any more): their code is named by address only",
@@ -179,6 +185,8 @@ static void note_degradation(struct code *code, enum degradation which)
         "have been rebuilt since the run: their loops are named by address only",
         "are neither x86-64 nor aarch64 code: their loops are not known",
         "have no debug information: their loops are named by address",
+        "could not be opened, though they are there: their code is named by address only",
+        "have debug information that could not be opened: names and lines are missing",
     };
     /* "a, b and 3 more" */
     enum { NAMED = 3 };
@@ -211,9 +219,11 @@ enum code_state code_module_state(struct code *code, uint32_t module)
     return module_get(code, module)->state;
 }
 
-int code_module_fault(struct code *code, uint32_t module)
+int code_module_fault(struct code *code, uint32_t module, const char **file)
 {
-    return module_get(code, module)->fault;
+    const struct module *at = module_get(code, module);
+    *file = at->fault ? at->unread : at->debug.unread;
+    return at->fault ? at->fault : at->debug.fault;
 }
 
 bool code_module_is_read(const struct code *code, uint32_t module)

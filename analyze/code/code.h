@@ -37,8 +37,9 @@ void code_use_kept(struct code *code, const char *dir);
 
 /* Facts about a module (reads it). */
 enum code_state code_module_state(struct code *code, uint32_t module);
-/* The errno with which the system failed to open the file (reads it); 0 = none, though it may be missing. */
-int code_module_fault(struct code *code, uint32_t module);
+/* The errno with which the system failed to open the module's file, or one with debug information of it (reads it); 0 =
+ * none, though they may be missing. *file: the one that it failed to open. */
+int code_module_fault(struct code *code, uint32_t module, const char **file);
 /* Has somebody asked for it before? */
 bool code_module_is_read(const struct code *code, uint32_t module);
 /* The path of the file that is read (reads it). */

@@ -5,6 +5,7 @@
  */
 #include "analyze/code/debug.h"
 #include "analyze/code/routines.h"
+#include "analyze/files/plain.h"
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,6 +394,17 @@ void debug_close(struct debug *debug)
     arena_release(&debug->arena);
 }
 
+static void read_unit(struct debug *debug, struct unit *unit)
+{
+    const char *unread;
+    unit->is_read = true;
+    plain_forget_fault();
+    read_lines(debug, unit);
+    read_scopes(debug, unit);
+    if (debug->fault == 0 && (debug->fault = plain_fault(&unread)) != 0)
+        debug->unread = arena_strdup(&debug->arena, unread);
+}
+
 struct unit *debug_unit_at(struct debug *debug, uint64_t address)
 {
     size_t lo = 0, hi = debug->ranges.n;
@@ -406,11 +418,8 @@ struct unit *debug_unit_at(struct debug *debug, uint64_t address)
     if (lo == debug->ranges.n || debug->ranges.at[lo].lo > address)
         return NULL;
     struct unit *unit = &debug->units.at[debug->ranges.at[lo].of];
-    if (!unit->is_read) {
-        unit->is_read = true;
-        read_lines(debug, unit);
-        read_scopes(debug, unit);
-    }
+    if (!unit->is_read)
+        read_unit(debug, unit);
     return unit;
 }
 

@@ -60,6 +60,8 @@ struct debug {
     uint64_t bias;
     VEC(struct unit) units;
     VEC(struct code_range) ranges; /* by rising address */
+    int fault;                     /* errno where the system failed to open a file with the rest of a unit; 0 = none */
+    const char *unread;            /* that file */
 };
 
 /* Lists the units; false when there are none that have code. */

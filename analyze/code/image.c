@@ -139,7 +139,9 @@ static int find_debuginfo(Dwfl_Module *module, void **is_missing, const char *na
     if (*is_missing != NULL)
         return -1;
     int fd = dwfl_standard_find_debuginfo(module, NULL, name, base, path, link, checksum, found);
+    errno = 0;
     if (fd >= 0 && !expansion_is_plausible(fd)) {
+        plain_note_fault(*found != NULL ? *found : path, errno);
         close(fd);
         fd = -1;
     }
@@ -184,9 +186,12 @@ enum image_status image_open(struct image *image, const char *path, const uint8_
     int fd = plain_open(path, 0);
     if (fd < 0)
         return plain_is_fault(errno) ? IMAGE_UNREAD : IMAGE_MISSING;
+    errno = 0;
     if (!begin(image, path, fd)) {
+        int why = errno;
         image_close(image);
-        return IMAGE_MISSING;
+        errno = why;
+        return plain_is_fault(why) ? IMAGE_UNREAD : IMAGE_MISSING;
     }
     const void *found = NULL;
     ssize_t n_found = dwelf_elf_gnu_build_id(image->elf, &found);

@@ -28,7 +28,8 @@ struct image {
     struct map slots;                   /* address of a GOT slot -> name of the symbol it holds (a char *) */
 };
 
-/* UNREAD: the system failed to open the file, errno says why (plain_is_fault). */
+/* UNREAD: the system failed to open or read the file, errno says why (plain_is_fault). Of debug information in other
+ * files plain_fault tells. */
 enum image_status { IMAGE_OPEN, IMAGE_MISSING, IMAGE_CHANGED, IMAGE_UNREAD };
 /* build_id may be NULL: then every file is accepted. */
 enum image_status image_open(struct image *image, const char *path, const uint8_t *build_id, size_t build_id_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/code/modules.h"
 #include "analyze/code/interpreters.h"
+#include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/base/err_names.h"
 #include <errno.h>
@@ -32,27 +33,34 @@ static void open_script(struct code *code, struct module *module)
     vec_release(&module->named);
 }
 
+/* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
+static enum image_status open_image(struct code *code, struct module *module)
+{
+    enum image_status status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+    module->fault = status == IMAGE_UNREAD ? errno : 0;
+    module->unread = module->path;
+    if (status == IMAGE_OPEN || code->kept_dir == NULL || module->build_id_bytes == 0)
+        return status;
+    char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
+    plain_hex(name, module->build_id, module->build_id_bytes);
+    const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
+    if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) != IMAGE_OPEN)
+        return status;
+    module->fault = 0;
+    module->file = kept;
+    return IMAGE_OPEN;
+}
+
 static void open_module(struct code *code, struct module *module)
 {
     enum image_status status = IMAGE_MISSING;
+    const char *unread;
     module->state = CODE_MISSING;
+    plain_forget_fault();
     if (module->is_script)
         open_script(code, module);
-    else if (module->path[0] != 0 && module->path[0] != '[') {
-        /* The recorded build, wherever it is. Other sentences about it are about the file that should be it. */
-        status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
-        module->fault = status == IMAGE_UNREAD ? errno : 0;
-        if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
-            char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
-            plain_hex(name, module->build_id, module->build_id_bytes);
-            const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
-            if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) == IMAGE_OPEN) {
-                status = IMAGE_OPEN;
-                module->fault = 0;
-                module->file = kept;
-            }
-        }
-    }
+    else if (module->path[0] != 0 && module->path[0] != '[')
+        status = open_image(code, module);
     if (status == IMAGE_CHANGED)
         module->state = CODE_CHANGED;
     module->has_image = status == IMAGE_OPEN;
@@ -66,6 +74,8 @@ static void open_module(struct code *code, struct module *module)
         if (module->is_extension)
             extension_name_methods(&module->image, &module->routines);
     }
+    if (module->has_image && (module->fault = plain_fault(&unread)) != 0)
+        module->unread = arena_strdup(&code->arena, unread);
     module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
 }
 

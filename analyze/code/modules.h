@@ -45,7 +45,8 @@ struct module {
     script_blocks blocks;
     VEC(struct routine) named; /* those that frames name, until it is opened */
     enum code_state state;
-    int fault; /* errno where the system failed to open its file */
+    int fault;          /* errno where the system failed to open its file, or that of its debug information */
+    const char *unread; /* that file */
     struct image image;
     struct debug debug; /* without units when there is no debug information */
     struct routines routines;

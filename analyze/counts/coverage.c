@@ -33,12 +33,14 @@ static void open_modules(struct coverage *coverage)
         const struct trace_module *module = &trace->modules[m];
         if (!has_points[m])
             continue;
+        const char *unread;
         enum code_state state = code_module_state(coverage->code, m);
-        if (state == CODE_CHANGED || state == CODE_MISSING)
+        bool is_told = state == CODE_MISSING && code_module_fault(coverage->code, m, &unread); /* in the end */
+        if (state == CODE_CHANGED || (state == CODE_MISSING && !is_told))
             warn("%s is not the file that ran (or is gone): its counts are left out", module->path);
-        else if (counts_open(code_module_file(coverage->code, m), &coverage->counts[m]))
+        else if (!is_told && counts_open(code_module_file(coverage->code, m), &coverage->counts[m]))
             coverage->counts[m] = NULL;
-        else if (!coverage->counts[m])
+        else if (!is_told && !coverage->counts[m])
             warn("%s has counters of another version of whywait, or none that can be read: its counts are left out; "
                  "build it again with `whywait cc`",
                  module->path);

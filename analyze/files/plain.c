@@ -2,6 +2,7 @@
 #include "analyze/files/plain.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,32 @@ bool plain_is_fault(int why)
     return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO;
 }
 
+/* Like errno: libraries keep no reason for whoever called them. */
+static _Thread_local struct {
+    int why;
+    char path[PATH_MAX];
+} fault;
+
+void plain_forget_fault(void)
+{
+    fault.why = 0;
+}
+
+/* To look takes no descriptor. */
+void plain_note_fault(const char *path, int why)
+{
+    if (fault.why || !plain_is_fault(why) || faccessat(AT_FDCWD, path, F_OK, 0))
+        return;
+    fault.why = why;
+    snprintf(fault.path, sizeof fault.path, "%s", path);
+}
+
+int plain_fault(const char **path)
+{
+    *path = fault.path;
+    return fault.why;
+}
+
 /* As the C library's, which libraries call: OTF2 fopen, libdw open. The names are given apart, since the C library's
  * headers may have inline versions. */
 #define LIBRARY(name) __asm__(#name) __attribute__((visibility("default")))
@@ -57,9 +84,14 @@ static int flags_of(const char *mode)
 /* Folders and paths do not wait. Who writes, or says that it does not wait, knows the kind. */
 static int open_for_library(const char *path, int flags, mode_t rights)
 {
-    if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_DIRECTORY | O_PATH | O_NONBLOCK))
-        return openat(AT_FDCWD, path, flags, rights);
-    return open_as(AT_FDCWD, path, flags, rights, S_IFREG, S_IFDIR);
+    bool knows_kind = (flags & O_ACCMODE) != O_RDONLY || flags & (O_DIRECTORY | O_PATH | O_NONBLOCK);
+    int fd =
+        knows_kind ? openat(AT_FDCWD, path, flags, rights) : open_as(AT_FDCWD, path, flags, rights, S_IFREG, S_IFDIR);
+    int why = errno;
+    if (fd < 0)
+        plain_note_fault(path, why);
+    errno = why;
+    return fd;
 }
 
 static FILE *fopen_for_library(const char *path, const char *mode)

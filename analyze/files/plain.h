@@ -18,3 +18,11 @@ int plain_open(const char *path, int flags);
 int plain_open_at(int folder, const char *name, int flags);
 /* Of an errno: the system failed, whether the file is there or not, and may not fail again. */
 bool plain_is_fault(int why);
+
+/*
+ * A library takes a file for missing that the system failed to open for it. Each thread knows the first such failure
+ * since it last forgot, of a file that is there: its errno, 0 = none. `path` lives until the thread forgets.
+ */
+void plain_forget_fault(void);
+void plain_note_fault(const char *path, int why);
+int plain_fault(const char **path);

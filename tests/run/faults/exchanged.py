@@ -83,6 +83,36 @@ class Exchange:
         names = (self.at / "SPOOL.whywait/traces.def").read_bytes()
         return "" if done.returncode == 0 and not done.stderr and b"faulted.c" in names else f"afterwards: {done}"
 
+    def debug_unread(self):
+        """Debug information in a file of its own: where that cannot be opened, all say so once, and none that there is no such."""
+        self.begin()
+        for words in (["--only-keep-debug", "faulted", "faulted.debug"], ["--strip-debug", "--add-gnu-debuglink=faulted.debug", "faulted"]):
+            subprocess.run(["objcopy", *words], cwd=self.at, check=True)
+        (self.at / "split.c").write_text("int main(int n, char **words) { for (int i = 0; i < n; i++) words[i] = 0; return 0; }\n")
+        for words in (["-c", "split.c"], ["-o", "split", "split.o"]):
+            subprocess.run(["gcc", "-g", "-gsplit-dwarf", *words], cwd=self.at, check=True)
+        for name in ("RUN", "SPOOL"):
+            shutil.rmtree(self.at / f"{name}.whywait/code", ignore_errors=True)
+        for path in (self.at / "faulted", self.at / "faulted.debug"):
+            for command, status in (("report", DEGRADED), ("html", DEGRADED), ("csv", DEGRADED), ("baseline", DEGRADED), ("loops", 1)):
+                words = ["loops", "faulted"] if command == "loops" else COMMANDS[command]
+                good, done = self.give(words), self.give(words, path, 1, errno.EMFILE)
+                if good.returncode or good.stderr and command != "baseline":
+                    return f"{command}, debug information apart: {good}"
+                if done.returncode != status or done.stderr.count("\n") != good.stderr.count("\n") + 1 or f"{path.name}: Too many open files" not in done.stderr:
+                    return f"{command}, {path.name} unread: status {done.returncode}, said {done.stderr!r}"
+                if any(word in done.stdout for word in ("compile with -g", "not there any more", "as an ELF file")):
+                    return f"{command}, {path.name} unread: another reason is given: {done.stdout}"
+        done = self.give(["loops", "split"], "split.dwo", 1, errno.EMFILE)
+        if done.returncode != 1 or done.stderr.count("\n") != 1 or "split.dwo: Too many" not in done.stderr:
+            return f"loops, split debug information unread: {done}"
+        done = self.give(["salvage", "SPOOL"], "faulted.debug", 1, errno.EMFILE)
+        if done.returncode != 1 or done.stderr.count("\n") != 1 or "faulted.debug: Too many" not in done.stderr:
+            return f"salvage, debug information unread: {done}"
+        done = self.give(["salvage", "SPOOL"])
+        is_named = b"faulted.c" in (self.at / "SPOOL.whywait/traces.def").read_bytes()
+        return "" if done.returncode == 0 and is_named else f"salvage, debug information there again: {done}"
+
     def other_run(self):
         """A rank of another run is not joined with this one."""
         self.begin()
@@ -136,7 +166,7 @@ def main():
                     if wrong:
                         bad.append(f"{name}: {file}, opened for time {turn}: {wrong}")
                         print(bad[-1], flush=True)
-        for wrong in (exchange.program_unread(), exchange.source_unread(), exchange.other_run()):
+        for wrong in (exchange.program_unread(), exchange.source_unread(), exchange.debug_unread(), exchange.other_run()):
             bad += [wrong] if wrong else []
             print(wrong, end="\n" if wrong else "")
     print(f"{n} files exchanged, {len(bad)} of them with consequences")
