@@ -14,7 +14,7 @@
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,7 +41,8 @@ const struct manual manual_rm = {
 
 /* A line of the list; texts are in the table's arena. */
 struct row {
-    const char *name, *program, *state; /* state: why there is no more to say; NULL = it was read */
+    const char *name, *program, *state; /* state: what it lacks; NULL = nothing */
+    bool is_read, is_sized, is_whole;
     uint32_t n_ranks;
     uint64_t realtime_ns, dur_ns, bytes;
     double waiting; /* share of all ranks' time; < 0 = not asked for */
@@ -52,14 +53,6 @@ struct list {
     VEC(struct row) rows;
 };
 
-static uint64_t size_bytes; /* nftw hands no context on */
-static int add_size(const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-    (void)path, (void)type, (void)ftw;
-    size_bytes += (uint64_t)status->st_blocks * 512;
-    return 0;
-}
-
 static int newest_first(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -68,38 +61,88 @@ static int newest_first(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Every run of the directory, newest first. 0, or -1 after error(). */
+typedef VEC(char *) path_list;
+
+/* Adds the size on disk of all that is in a folder, and its folders to `left`. Returns 0 or an errno. */
+static int add_sizes(const char *folder, path_list *left, uint64_t *bytes)
+{
+    struct stat status;
+    DIR *entries = opendir(folder);
+    int why = entries ? 0 : errno;
+    for (struct dirent *entry; entries && (entry = dir_next(entries, &why));) {
+        bool is_inside = strcmp(entry->d_name, "..") && strcmp(entry->d_name, ".");
+        if (is_inside && fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+            *bytes += (uint64_t)status.st_blocks * 512;
+            if (S_ISDIR(status.st_mode))
+                *vec_push(left) = path_format("%s/%s", folder, entry->d_name);
+        } else if (is_inside && errno != ENOENT)
+            why = errno;
+    }
+    if (entries)
+        closedir(entries);
+    return why;
+}
+
+static void read_size(struct row *row, const char *path)
+{
+    struct stat status;
+    path_list left = {0};
+    int why = lstat(path, &status) ? errno : 0;
+    row->bytes = why ? 0 : (uint64_t)status.st_blocks * 512;
+    *vec_push(&left) = path_format("%s", path);
+    while (left.n) {
+        char *folder = left.at[--left.n];
+        int failed = add_sizes(folder, &left, &row->bytes);
+        why = why ? why : failed;
+        free(folder);
+    }
+    vec_release(&left);
+    row->is_sized = !why;
+    if (why)
+        warn("cannot look at all of %s: %s; its size is not known", path, strerror(why));
+}
+
+static void read_archive(struct list *list, struct row *row, const char *path, bool is_quick)
+{
+    struct loaded loaded = {0};
+    row->is_read = (is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path, false)) == 0;
+    row->is_whole = false;
+    row->state = "unreadable";
+    if (row->is_read) {
+        const struct trace *trace = loaded.trace;
+        row->is_whole = !trace->is_damaged;
+        row->state = row->is_whole ? NULL : "damaged or cut off";
+        if (!row->is_whole)
+            warn("%s: the archive is damaged or cut off", path);
+        row->program = arena_strdup(&list->arena, trace_title(trace));
+        row->n_ranks = trace->n_ranks;
+        row->realtime_ns = trace->realtime_ns;
+        row->dur_ns = trace->end_ns - trace->start_ns;
+        if (loaded.analysis && loaded.analysis->efficiency.all_ns > 0)
+            row->waiting = loaded.analysis->efficiency.waiting_ns / loaded.analysis->efficiency.all_ns;
+    }
+    load_release(&loaded);
+}
+
+/* Every run of the directory, newest first. 0, STATUS_DEGRADED, or -1 after error(). */
 static int list_read(struct list *list, const char *directory, bool is_quick)
 {
     char **names = NULL;
     size_t n = 0;
+    int status = 0;
     if (run_names(directory, &names, &n)) {
         vec_free(names);
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
         char *path = path_format("%s/%s", directory, names[i]);
-        struct row row = {.name = arena_strdup(&list->arena, names[i]), .program = "", .waiting = -1};
-        enum { DESCRIPTORS = 16 };
-        size_bytes = 0;
-        nftw(path, add_size, DESCRIPTORS, FTW_PHYS);
-        row.bytes = size_bytes;
-        if (run_has_archive(path)) {
-            struct loaded loaded = {0};
-            if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path, false)) != 0) {
-                row.state = "unreadable";
-            } else {
-                const struct trace *trace = loaded.trace;
-                row.program = arena_strdup(&list->arena, trace_title(trace));
-                row.n_ranks = trace->n_ranks;
-                row.realtime_ns = trace->realtime_ns;
-                row.dur_ns = trace->end_ns - trace->start_ns;
-                if (loaded.analysis && loaded.analysis->efficiency.all_ns > 0)
-                    row.waiting = loaded.analysis->efficiency.waiting_ns / loaded.analysis->efficiency.all_ns;
-            }
-            load_release(&loaded);
-        } else
-            row.state = "no archive yet";
+        struct row row = {.name = arena_strdup(&list->arena, names[i]), .program = "", .waiting = -1, .is_whole = true};
+        read_size(&row, path);
+        row.state = "no archive yet";
+        if (run_has_archive(path))
+            read_archive(list, &row, path, is_quick);
+        if (!row.is_sized || !row.is_whole)
+            status = STATUS_DEGRADED;
         *vec_push(&list->rows) = row;
         free(path);
         free(names[i]);
@@ -107,7 +150,7 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
     vec_free(names);
     if (list->rows.n)
         qsort(list->rows.at, list->rows.n, sizeof *list->rows.at, newest_first);
-    return 0;
+    return status;
 }
 
 /* A name is there to be typed: where the longest leaves no room for the rest, lines get longer than the terminal. */
@@ -132,11 +175,11 @@ static void list_print(const struct list *list, struct page *page)
         const struct row *row = &list->rows.at[i];
         page_cell(&table, "%s", row->name);
         page_cell(&table, "%s", row->program);
-        page_cell(&table, row->state ? "" : "%u", row->n_ranks);
+        page_cell(&table, row->is_read ? "%u" : "", row->n_ranks);
         page_cell(&table, "%s", amount_date(row->realtime_ns).text);
-        page_cell(&table, "%s", row->state ? "" : amount_duration((double)row->dur_ns).text);
+        page_cell(&table, "%s", row->is_read ? amount_duration((double)row->dur_ns).text : "");
         page_cell(&table, "%s", row->waiting < 0 ? "" : amount_share(row->waiting).text);
-        page_cell(&table, "%s", amount_bytes((double)row->bytes).text);
+        page_cell(&table, "%s", row->is_sized ? amount_bytes((double)row->bytes).text : "");
         page_cell(&table, "%s", row->state ? row->state : "");
     }
     make_room(list, page);
@@ -160,7 +203,8 @@ int cmd_list(int argc, char **argv)
     if (argc - optind > 1)
         die("list takes one directory, not %d", argc - optind);
     struct list list = {0};
-    if (list_read(&list, argc > optind ? argv[optind] : ".", is_quick))
+    int status = list_read(&list, argc > optind ? argv[optind] : ".", is_quick);
+    if (status < 0)
         return 1;
     struct page page = {.out = stdout, .width = width, .look = terminal_look(&terminal)};
     int pager = pager_begin(&terminal);
@@ -172,7 +216,7 @@ int cmd_list(int argc, char **argv)
     pager_end(pager);
     vec_release(&list.rows);
     arena_release(&list.arena);
-    return failed ? 1 : 0;
+    return failed ? 1 : status;
 }
 
 int cmd_rm(int argc, char **argv)

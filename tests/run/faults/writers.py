@@ -36,7 +36,8 @@ ERRORS = {"openat": "EMFILE EACCES ENOSPC EIO ENOMEM EINTR", "write": "ENOSPC EI
           "fchmod": "EIO EACCES", "getdents64": "EIO ENOMEM", "flock": "ENOLCK EINTR", "link": "EIO", "sendfile": "EIO ENOSPC EINTR",
           "pwrite64": "EIO ENOSPC", "pipe2": "EMFILE", "clone3": "EAGAIN", "clone": "EAGAIN"}
 MORE = {"pread64": "EIO", "lseek": "EIO", "newfstatat": "EIO ENOMEM", "fstat": "EIO", "statx": "EIO", "readlink": "EIO", "munmap": "ENOMEM"}
-# RUN is an archive, SPOOL a run that nobody has converted, KEPT a baseline, OUT the file to write.
+# RUN is an archive, OTHER one more, APART one whose program has its debug information in a file of its own, SPOOL a run that nobody
+# has converted, KEPT a baseline, OUT the file to write.
 COMMANDS = {name: words.split() for name, words in (line.split(": ") for line in """
 html: html -o OUT RUN
 lcov: export --format lcov -o OUT RUN
@@ -54,20 +55,43 @@ trend: trend --format json KEPT RUN
 salvage: salvage SPOOL
 report: report --format json SPOOL
 html-spool: html -o OUT SPOOL
+pages: html -o OUT RUN vs OTHER
+sources: annotate RUN
+diff: diff RUN vs OTHER
+trend-text: trend KEPT RUN
+list: list
+views: report --all --routines RUN
+apart: report --format json APART
+apart-csv: export --format csv --table steps -o OUT APART
+spread: export --format csv --table steps -o OUT RUN OTHER
+cc: cc --from RUN
 """.strip().splitlines())}
+
+
+def part_debug(folder):
+    """The programs' debug information goes into files of its own."""
+    for program in list(folder.iterdir()):
+        for words in (["--only-keep-debug", program, f"{program}.debug"], ["--strip-debug", f"--add-gnu-debuglink={program}.debug", program]):
+            subprocess.run(["objcopy", *words], check=True)
 
 
 class Place:
     """A folder with the runs in it, always of the same name."""
     def __init__(self, home):
         self.home = home
-        self.files = {"RUN": home / "run.whywait", "SPOOL": home / "spool.whywait", "KEPT": home / "kept", "OUT": home / "made"}
+        self.files = {"RUN": home / "run.whywait", "SPOOL": home / "spool.whywait", "OTHER": home / "other.whywait",
+                      "APART": home / "apart.whywait", "KEPT": home / "kept", "OUT": home / "made"}
 
     def fill(self, words):
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir()
-        if "RUN" in words:
+        if "RUN" in words or "list" in words:
             unpack(CORPUS / "corpus/tool/archive", self.files["RUN"])
+        if "OTHER" in words:
+            unpack(CORPUS / "corpus/tool/windows", self.files["OTHER"])
+        if "APART" in words:
+            unpack(CORPUS / "corpus/tool/archive", self.files["APART"])
+            part_debug(self.files["APART"] / "code")
         if "SPOOL" in words:
             unpack(CORPUS / "corpus/tool/spool", self.files["SPOOL"])
         if "KEPT" in words:
