@@ -5,6 +5,7 @@
 #include "wrap/base/err.h"
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -161,10 +162,11 @@ OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags)
  * of the file, twice: one that is larger than any list of properties is none, whatever it begins with. */
 enum { STRINGS_AT = 46, N_STRINGS = 3, SMALLEST_PROPERTY = 2, LARGEST_ANCHOR = 1 << 20 };
 
+static const char magic[] = "BOTF2"; /* behind the order of bytes */
+
 /* Where it is something else altogether, OTF2 says so. */
 static bool has_sound_fields(const uint8_t *bytes, size_t n)
 {
-    static const char magic[] = "BOTF2";
     size_t at = STRINGS_AT;
     if (n < at || memcmp(bytes + 1, magic, strlen(magic)))
         return true;
@@ -192,6 +194,24 @@ bool anchor_is_sound(const char *path)
     free(bytes);
     close(fd);
     return is_sound;
+}
+
+int anchor_check(const char *path)
+{
+    char mark[sizeof magic];
+    if (!path_exists(path))
+        return 0;
+    int fd = plain_open(path, 0);
+    ssize_t n = fd < 0 ? -1 : pread(fd, mark, sizeof mark, 0);
+    int why = n < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    if (n == sizeof mark && !memcmp(mark + 1, magic, strlen(magic)))
+        return 0;
+    bool is_no_file = why == EINVAL || why == ENOENT || why == ELOOP; /* but a folder, a pipe, a link to nowhere */
+    if (why && !is_no_file)
+        return error("cannot read %s: %s", path, strerror(why));
+    return error("%s is no archive: remove it, and `whywait salvage` makes one of the spool", path);
 }
 
 /* Path of an archive's file from that of its anchor, or NULL when the anchor is named otherwise. To be freed. */

@@ -138,6 +138,10 @@ OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags);
  * left to OTF2. */
 bool anchor_is_sound(const char *path);
 
+/* Returns 0 when nothing has this name, or what begins as an anchor does. Anything else stands in an archive's way: -1
+ * after error(). */
+int anchor_check(const char *path);
+
 /* The path of a file beside it, as ".def"; NULL when it is not named like an anchor. To be freed. */
 char *anchor_beside(const char *anchor, const char *file);
 

@@ -418,6 +418,8 @@ int convert_rank_of(const char *run_dir, uint32_t rank, const struct spool_list 
     mode_t old_mask = umask(077);
     int result = run_folders_open(&folders, run_dir) ? CONVERT_UNDONE : 0, lock = -1;
     char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", folders.run.path);
+    if (!result && anchor_check(anchor))
+        result = CONVERT_UNDONE;
     if (!result && !path_exists(anchor) && folders.parts.fd < 0 && folder_make(&folders.parts, &folders.run, "parts"))
         result = CONVERT_UNDONE;
     char *done = path_format("%s/%u", folders.parts.path, rank), *lock_path = path_format("%s.lock", done);

@@ -441,7 +441,7 @@ static int join_all(const struct run_folders *folders, const struct convert_opti
     struct rank_list list = {0};
     mode_t old_mask = umask(077);
     int lock = lock_take(lock_path);
-    int result = list_parts(&list, folders->parts.path);
+    int result = anchor_check(anchor) ? -1 : list_parts(&list, folders->parts.path);
     if (!result && !path_exists(anchor))
         result = check_complete(folders, &list, damaged) || join_parts(folders, options, &list) ? -1 : 0;
     /* The names that lead to the archive; with that of its anchor, all else is on the disk. */
@@ -589,15 +589,6 @@ static int convert_ranks(const struct run_folders *folders, const struct spool_l
     return result == CONVERT_UNDONE ? -1 : 0;
 }
 
-/* What has the name of an archive is one: the anchor comes last. All else stands in its way. */
-static int check_anchor(const char *anchor)
-{
-    struct stat status;
-    if (!path_exists(anchor) || (stat(anchor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size))
-        return 0;
-    return error("%s is no archive: remove it, and `whywait salvage` makes one of the spool", anchor);
-}
-
 int convert_salvage(const char *run_dir, const struct convert_options *options)
 {
     struct run_folders folders;
@@ -606,7 +597,7 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     int result = run_folders_open(&folders, run_dir);
     char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", folders.run.path);
     if (!result)
-        result = check_anchor(anchor);
+        result = anchor_check(anchor);
     if (!result && !path_exists(anchor))
         result = spool_bring_home(folders.spool.path) || spool_list_read(&list, folders.spool.path) ? -1 : 0;
     for (size_t i = 0; !result && i < list.files.n; i++)

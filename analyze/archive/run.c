@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/run.h"
+#include "analyze/archive/archive.h"
 #include "analyze/archive/convert.h"
 #include "analyze/archive/resolver.h"
 #include "analyze/files/folder.h"
@@ -228,6 +229,10 @@ static char *archive_in(const char *directory)
     char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
     bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);
+    if (has_archive && has_spool && anchor_check(anchor)) {
+        free(anchor);
+        return NULL;
+    }
     if (has_archive ? finish_join(directory) : has_spool && run_salvage(directory) == 0)
         return anchor;
     free(anchor);

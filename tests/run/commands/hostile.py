@@ -43,14 +43,15 @@ def refuses(done, *said):
 
 def blocked_anchors(home):
     """A name in the archive's place is no archive: salvage does not call the run whole."""
-    for kind, make in {"pipe": os.mkfifo, "empty file": pathlib.Path.touch, "folder": os.mkdir, "link": lambda path: path.symlink_to("nowhere")}.items():
+    for kind, make in {"text": lambda path: path.write_text("no archive at all\n" * 9), "pipe": os.mkfifo, "empty file": pathlib.Path.touch, "folder": os.mkdir, "link": lambda path: path.symlink_to("nowhere")}.items():
         spool = home / f"{kind}.whywait"
         unpack(FUZZ / "corpus/tool/spool", spool)
         anchor = spool / "traces.otf2"
         make(anchor)
         before = files(spool / "spool")
-        done = run("salvage", spool, cwd=home)
-        check(refuses(done, "traces.otf2", "remove it"), kind, "as anchor:", done)
+        for words in (["convert", spool, "0"], ["join", spool], ["salvage", spool]) + ((["report", spool],) if anchor.is_file() else ()):
+            done = run(*words, cwd=home)
+            check(refuses(done, "traces.otf2", "remove it"), kind, "as anchor:", done)
         check(files(spool / "spool") == before, kind, "as anchor: the spool has changed")
         os.rmdir(anchor) if anchor.is_dir() else os.unlink(anchor)
         done = run("salvage", spool, cwd=home)
