@@ -14,6 +14,7 @@
 #include "wrap/record/spool/spool.h"
 #include "wrap/record/stack/stacks.h"
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <time.h>
 
 enum {
@@ -143,6 +144,8 @@ struct recorder_process {
     uint64_t start_ns, realtime_ns, end_ns;
     uint64_t init_ns; /* when the program called MPI_Init; 0 = unknown */
     char run_dir[SPOOL_PATH_BYTES];
+    dev_t run_device; /* what is there later under the name of run_dir may be something else */
+    ino_t run_number;
     char spool_dir[SPOOL_PATH_BYTES]; /* RUN_DIR/spool, or a private directory on a disk of the node */
     bool spool_is_on_node;
     struct ww_header header;           /* what all files have in common */

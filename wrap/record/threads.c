@@ -220,7 +220,8 @@ static void enter_aside(void *context)
     signals_block(&before);
     pthread_once(&exit_key_once, make_exit_key);
     struct stack_bounds bounds = own_bounds();
-    struct recorder_thread *thread = find_or_make((int32_t)syscall(SYS_gettid), &bounds);
+    int32_t tid = (int32_t)syscall(SYS_gettid);
+    struct recorder_thread *thread = tid > 0 ? find_or_make(tid, &bounds) : NULL; /* a sandbox may refuse to tell */
     if (thread)
         pthread_setspecific(exit_key, thread);
     *entered = recorder_self = thread;

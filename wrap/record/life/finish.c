@@ -39,12 +39,12 @@ enum sum {
     SUM_DURATION,
     SUM_OVERHEAD,
     SUM_UNCONVERTED,
+    SUM_REMOVED, /* ranks whose files were removed while they were written */
     SUM_ENDLESS, /* ranks whose converter was killed */
     N_SUMS
 };
 static uint64_t sums[N_SUMS];
 static uint64_t n_own_calls;
-static bool was_removed; /* the run directory, with all that was in it */
 enum { SHORT_RUN_NS = 100000000 };
 static const double MUCH = 0.05; /* more than the scatter of most runs */
 
@@ -91,7 +91,8 @@ static void close_spools(void *unused)
         modules_scan(&recorder_self->events);
         notes_write(&recorder_self->events);
     }
-    was_removed = recorder_self && spool_is_open(&recorder_self->events) && spool_is_removed(&recorder_self->events);
+    sums[SUM_REMOVED] =
+        recorder_self && spool_is_open(&recorder_self->events) && spool_is_removed(&recorder_self->events);
     atomic_store(&recorder.recording, false);
     count_up(helper_cpu_ns);
     enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
@@ -258,9 +259,14 @@ void finish_before_finalize(void)
 /* The user's facts about the run directory. */
 static const char *describe_place(void)
 {
-    if (access(recorder.run_dir, F_OK) != 0 && errno == ENOENT)
-        return was_removed ? " (which was removed while the program ran: nothing is left)"
-                           : " (which has another name now, or is not seen from the program's root directory)";
+    struct stat here;
+    bool is_seen = stat(recorder.run_dir, &here) == 0, is_gone = !is_seen && (errno == ENOENT || errno == ENOTDIR);
+    bool is_other = is_seen && (here.st_dev != recorder.run_device || here.st_ino != recorder.run_number);
+    if (sums[SUM_REMOVED])
+        return is_gone ? " (which was removed while the program ran: nothing is left)"
+                       : " (in which files were removed while the program ran)";
+    if (is_gone || is_other)
+        return " (which has another name now, or is not seen from the program's root directory)";
     bool has_records = sums[SUM_OFF] < (uint64_t)recorder.n_ranks;
     if (!has_records || !recorder.options.convert || !sums[SUM_UNCONVERTED])
         return "";
@@ -302,6 +308,9 @@ void finish_after_finalize(void)
         if (sums[SUM_OFF])
             snprintf(loss, sizeof loss, "NOT RECORDED on %llu rank%s", (unsigned long long)sums[SUM_OFF],
                      sums[SUM_OFF] == 1 ? "" : "s");
+        else if (sums[SUM_REMOVED])
+            snprintf(loss, sizeof loss, "RECORDS REMOVED on %llu rank%s", (unsigned long long)sums[SUM_REMOVED],
+                     sums[SUM_REMOVED] == 1 ? "" : "s");
         else if (sums[SUM_DROPPED])
             snprintf(loss, sizeof loss, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
         else if (sums[SUM_NESTED])

@@ -84,8 +84,12 @@ static bool agree_on_directory(void)
     if (!world_broadcast(recorder.run_dir, sizeof recorder.run_dir) || !world_broadcast(run, sizeof *run) ||
         !recorder.run_dir[0])
         return false;
-    if (rundir_ensure(recorder.run_dir))
+    struct stat status;
+    if (rundir_ensure(recorder.run_dir) && stat(recorder.run_dir, &status) == 0) {
+        recorder.run_device = status.st_dev;
+        recorder.run_number = status.st_ino;
         return true;
+    }
     recorder_give_up("cannot use %s: %s", recorder.run_dir, strerror(errno));
     return false;
 }
