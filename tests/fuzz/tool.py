@@ -7,7 +7,8 @@ what it writes is whole: JSON and pages can be parsed, text has no control chara
 
 A mutation follows from its number, from S on, so a finding is made again by --seed NUMBER --mutations 1. Each is read
 by one command, in turns, with 10 s of CPU time and 1 GB. --keep leaves the mutated runs of findings in DIR. Bundles are
-those of tests/fuzz/corpus; BUILD_DIR of the preset dev has sanitizers in the tool.
+those of tests/fuzz/corpus, or archives that make no sense from the beginning (absurd.c). BUILD_DIR of the preset dev
+has sanitizers in the tool.
 """
 import argparse
 import base64
@@ -60,9 +61,11 @@ report --ranks RUN
 report --by space RUN
 """.strip().splitlines()]
 BASES = ["tool/archive"] * 6 + ["tool/spool"] * 2 + ["tool/windows"] * 4 + [
-    "run/archive-files", "run/archive-icollective", "run/archive-scorep", "run/archive-tau", "run/spool-files", "run/spool-polling"]
+    "absurd", "absurd", "run/archive-files", "run/archive-icollective", "run/archive-scorep", "run/archive-tau", "run/spool-files", "run/spool-polling"]
 NUMBERS = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 1 << 24, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
 WORDS = [b"\0", b"\x1b[2J", b"</script>", b"%n%s", b"../" * 8 + b"etc/passwd", b"\xff\xfe", b"\xed\xa0\x80", b'"\\', b"A" * 5000, b"\n", b"-1", b"1e999"]
+VALUES = [b"NaN", b"-Infinity", b"1e999", b"-1", b"0", b"9223372036854775807", b"-9223372036854775808", b"18446744073709551616", b"[" * 2000 + b"]" * 2000,
+          b"[" * 100000, b'{"a":' * 1000 + b"0" + b"}" * 1000, b"null", b'""', b"{}", b"[]", b"true", b"0.5", b'"\\u0000"', b'"\\ud800"', b"1" * 5000]
 
 
 def change_bytes(data, chance):
@@ -103,6 +106,15 @@ def mutate_contents(path, chance, others):
     data = bytearray(short_contents(path))
     for _ in range(chance.choice((1, 1, 2, 4, 16))):
         data = change_bytes(data or bytearray(1), chance)
+    path.write_bytes(data)
+
+
+def mutate_values(path, chance):
+    """A few values of a JSON text become others."""
+    data = path.read_bytes()
+    values = [match.span() for match in re.finditer(rb'-?\d+|"[^"]*"|null|true|false', data)]
+    for start, end in sorted(chance.sample(values, min(len(values), chance.choice((1, 2, 8)))), reverse=True):
+        data = data[:start] + chance.choice(VALUES) + data[end:]
     path.write_bytes(data)
 
 
@@ -148,6 +160,16 @@ def mutate_folder(path, chance, others):
 
 
 MUTATIONS = [mutate_contents] * 14 + [mutate_length] * 2 + [mutate_name, mutate_kind, mutate_place, mutate_folder]
+
+
+def turn_times_back(run, chance):
+    """OTF2 refuses to write times that do not rise: some of those that it wrote are moved."""
+    for path in run.rglob("*.evt"):
+        data = bytearray(path.read_bytes())
+        for _ in range(chance.choice((0, 0, 1, 20))):
+            at = chance.choice([match.start() for match in re.finditer(rb"\x05.{6}\x00\x00", data, re.S)] or [0])
+            data[at + 1:at + 9] = (chance.choice(NUMBERS) & ((1 << 64) - 1)).to_bytes(8, "little")
+        path.write_bytes(data)
 
 
 def mutate(run, chance):
@@ -237,14 +259,22 @@ def attempt(tool, number, keep, has_sanitizers):
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as home:
         folder = pathlib.Path(home)
         places = {"RUN": folder / "run.whywait", "GOOD": folder / "good.whywait", "KEPT": folder / "kept", "OUT": folder / "made"}
-        unpack(HERE / "corpus" / base, places["RUN"])
-        mutate(places["RUN"], chance)
+        if base == "absurd":
+            subprocess.run([pathlib.Path(tool).parent / "absurd", str(number), places["RUN"]], check=True)
+            turn_times_back(places["RUN"], chance)
+        else:
+            unpack(HERE / "corpus" / base, places["RUN"])
+        if base != "absurd" or chance.randrange(2):
+            mutate(places["RUN"], chance)
         if "GOOD" in command:
             unpack(HERE / "corpus" / "tool" / "archive", places["GOOD"])
         if "KEPT" in command:
             shutil.copy(HERE / "corpus" / "kept" / chance.choice(("counted", "programs", "series")), places["KEPT"])
-            if chance.randrange(2):
+            turn = chance.randrange(4)
+            if turn == 1:
                 mutate_contents(places["KEPT"], chance, [])
+            elif turn:
+                mutate_values(places["KEPT"], chance)
         if keep:
             shutil.copytree(places["RUN"], keep / f"{number}" / "before", symlinks=True, copy_function=copy_any)
         words = [str(places.get(word, word)) for word in command]
