@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,8 +231,26 @@ static int run_with_stack(struct started *started)
     return started->status;
 }
 
+static void go_on(int number)
+{
+    (void)number;
+}
+
+/* A write beyond the limit of file sizes fails, and is told, instead of ending the tool. Programs that it starts get
+ * back what was before. */
+static void survive_size_limit(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGXFSZ, NULL, &action) || action.sa_handler != SIG_DFL)
+        return;
+    action = (struct sigaction){.sa_flags = SA_RESTART};
+    action.sa_handler = go_on;
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
+    survive_size_limit();
     if (launcher_n_processes() > 1)
         err_ask(is_first_to_fail);
     if (argc < 2) {

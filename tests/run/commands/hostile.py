@@ -8,7 +8,6 @@ import os
 import pathlib
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -58,6 +57,30 @@ def blocked_anchors(home):
         check(done.returncode == 0 and anchor.is_file() and not (spool / "spool").exists(), kind, "removed:", done)
 
 
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+def size_limits(home):
+    """Where files may not grow, as by ulimit -f, commands say so; the kernel's signal for it ends none, and what they began does not stay."""
+    place = home / "limited"
+    place.mkdir()
+    archive, spool = place / "run.whywait", place / "spool.whywait"
+    unpack(FUZZ / "corpus/tool/archive", archive)
+    unpack(FUZZ / "corpus/tool/spool", spool)
+    before = files(spool)
+    for words in (["html", "-o", "made"], ["export", "--format", "csv", "-o", "made"], ["diff", "--keep", "made"], ["html"]):
+        done = run(*words, archive, cwd=place, preexec_fn=small_files)
+        check(refuses(done, "File too large"), "a limit of file sizes:", done)
+    done = run("salvage", spool, cwd=place, preexec_fn=small_files)
+    check(done.returncode == 1 and done.stderr, "a limit of file sizes:", done)
+    left = [path.name for path in place.iterdir() if path not in (archive, spool)]
+    check(not left, "a limit of file sizes left", left)
+    check(all(files(spool).get(name) == text for name, text in before.items()), "a limit of file sizes: the spool has changed")
+    done = run("salvage", spool, cwd=place)
+    check(done.returncode == 0 and (spool / "traces.otf2").is_file(), "without a limit of file sizes:", done)
+
+
 def outputs(home):
     """Over an archive nothing is written, and a long name has a file beside it as a short one has."""
     archive = home / "run.whywait"
@@ -67,9 +90,6 @@ def outputs(home):
         done = run(*words, archive / "traces.otf2", archive, cwd=home)
         check(refuses(done, "is there already") and files(archive) == before, "over the archive:", done)
         for name in ("n" * 250, "n" * 255):
-            def small_files():
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-                resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
             done = run(*words, name, archive, cwd=home, preexec_fn=small_files)
             check(refuses(done, "cannot write") and not (home / name).exists(), len(name), "letters, no room:", done)
             done = run(*words, name, archive, cwd=home)
@@ -128,6 +148,7 @@ def read_only(home):
 
 with tempfile.TemporaryDirectory() as folder:
     blocked_anchors(pathlib.Path(folder))
+    size_limits(pathlib.Path(folder))
     outputs(pathlib.Path(folder))
     many_alike(pathlib.Path(folder))
     small_stacks(pathlib.Path(folder))

@@ -38,6 +38,9 @@ ERRORS = (1, 38, 12, 24)  # EPERM ENOSYS ENOMEM EMFILE
 NAMES = ["a\nb", "a\"b'c", "\u202egpj.exe", "n" * 255, "-n", "vs", "%s%n%99999d", " ", "\udcff\udc80", "a;touch owned", "$(touch owned)", "x.whywait",
          "..a", "\033[2Jx", "a\tb", "#x", "~root", "*", "\u0065\u0301", "\U0001f600"]
 
+OPTIONS = ("--no-convert", "--spool SPOOL", "--rate 0", "--rate 250", "--window 20ms --every 40ms", "--limit 16k", "--last 512k", "--quiet")
+OPTION_MODES = ("forks", "divide", "quick-exit", "close-three", "leave-folder", "limit-files", "limit-descriptors", "outlive-main", "abort-in-thread")
+
 
 def attempts():
     """(name, kind, its words)"""
@@ -63,6 +66,12 @@ def attempts():
             yield f"{place} {name!a}", "name", (place, name)
     for turn in range(25):
         yield from ((f"finalizing {victim} {turn}", "finalizing", (victim, turn)) for victim in ("0", "1", "convert", "join"))
+    for turn in range(15):
+        yield from ((f"starting {victim} {turn}", "starting", (victim,)) for victim in ("0", "1", "launcher"))
+        yield f"together {turn}", "together", ()
+    yield "alone limit-files", "alone", ("limit-files",)
+    for option in OPTIONS:
+        yield from ((f"option {option} {mode}", "option", (option, mode)) for mode in OPTION_MODES)
     yield from ((f"twice {turn}", "twice", ()) for turn in range(6))
     yield from ((f"inodes {n}", "inodes", (n,)) for n in range(3, 27))
 
@@ -224,6 +233,72 @@ class Attempt:
         if victim in ("convert", "join") and status != 5:
             return f"status {status} after {victim} was killed: {said[-600:]}"
         return self.judge(0, 0, said)
+
+    def starting(self, victim):
+        """A rank, or the launcher, is killed at any moment from its start on."""
+        self.begin()
+        process = self.start([self.tool, "record", self.program, "nothing", "0"])
+        time.sleep(self.chance.uniform(0, 1))
+        victims = [process.pid] if victim == "launcher" else self.find(process, (b"deaths",))[int(victim):][:1]
+        for pid in victims:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        status, said = self.end(process)
+        deadline = time.monotonic() + LIMIT_S  # ranks whose launcher is gone end a little later
+        while victim == "launcher" and time.monotonic() < deadline and self.ranks_live():
+            time.sleep(0.2)
+        return self.judge(0, 0, said, has_moved=True)
+
+    def ranks_live(self):
+        here = str(self.at)
+        for path in pathlib.Path("/proc").glob("[0-9]*/cwd"):
+            try:
+                if os.readlink(path) == here:
+                    return True
+            except OSError:
+                continue
+        return False
+
+    def together(self):
+        """Several reports make the archive of one run at once, and one of them is killed."""
+        self.begin()
+        status, said = self.end(self.start([self.tool, "record", "--no-convert", self.program, "nothing", "0"]))
+        run = max(self.at.glob("*.whywait"))
+        readers = [subprocess.Popen([self.tool, word, run], env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                   for word in ("report", "salvage", "report", "salvage")]
+        time.sleep(self.chance.uniform(0, 0.1))
+        readers[0].kill()
+        ends = [(reader.communicate(timeout=LIMIT_S)[1], reader.returncode) for reader in readers][1:]
+        wrong = [end for end in ends if end[1] not in (0, 1) or end[1] and end[0].count("\n") != 1]
+        return f"{wrong}" if wrong else self.judge(status, 5, said)
+
+    def alone(self, mode):
+        """Without a launcher, what is said goes into a file."""
+        status = {}
+        for words in ([self.program], [self.tool, "record", self.program]):
+            self.begin()
+            with open(self.home / "err", "wb") as err:
+                err.write(b"a line of the program's\n")
+                err.flush()
+                status[len(words)] = subprocess.run([*words, mode, "100"], cwd=self.at, env=dict(ENV, TRUTH=str(self.truth)), stderr=err,
+                                                    stdin=subprocess.DEVNULL, timeout=LIMIT_S).returncode
+        return "" if status[1] == status[3] else f"status {status[3]} instead of {status[1]}"
+
+    def option(self, option, mode):
+        plain = self.plain((mode, "100"))
+        if plain == "hangs":
+            return None
+        self.begin()
+        (self.home / "spool").mkdir()
+        options = option.replace("SPOOL", str(self.home / "spool")).split()
+        status, said = self.end(self.start([self.tool, "record", *options, self.program, mode, "100"]))
+        lacks = option.split()[0] in ("--window", "--limit", "--last")
+        if lacks:
+            for path in self.truth.iterdir():
+                path.write_bytes(bytes(8))
+        return self.judge(status, plain, said, has_moved=option == "--quiet")
 
     def twice(self):
         """Two runs of one program at once in one folder."""

@@ -2,6 +2,7 @@
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/aside.h"
 #include "wrap/launcher.h"
+#include "wrap/record/process/signals.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -88,8 +89,11 @@ static void say_aside(void *context)
             line[i] = '?';
     line[n++] = '\n';
     int fd = is_standard_error(STDERR_FILENO) ? STDERR_FILENO : standard_error.kept_fd;
+    struct signals_of_size held;
+    signals_hold_size(&held);
     if (fd == STDERR_FILENO || (fd && is_standard_error(fd)))
         (void)!write(fd, line, n);
+    signals_drop_size(&held);
 }
 
 void say(const char *format, ...)

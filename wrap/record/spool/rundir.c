@@ -11,6 +11,7 @@
 #include "wrap/record/spool/rundir.h"
 #include "wrap/format.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/process/signals.h"
 #include "wrap/record/spool/spool.h"
 #include <dirent.h>
 #include <errno.h>
@@ -261,6 +262,9 @@ static bool remove_file(const char *file, const char *link)
 bool rundir_collect(const char *dir, const char *spool)
 {
     const struct collection collection = {dir, spool};
-    return for_each_file(&collection, collect_file) && sync_folder(spool) && for_each_file(&collection, remove_file) &&
-           rmdir(dir) == 0;
+    struct signals_of_size held;
+    signals_hold_size(&held);
+    bool is_copied = for_each_file(&collection, collect_file) && sync_folder(spool);
+    signals_drop_size(&held);
+    return is_copied && for_each_file(&collection, remove_file) && rmdir(dir) == 0;
 }
