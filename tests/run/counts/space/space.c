@@ -77,9 +77,8 @@ static __attribute__((noinline)) double build(int n)
         double *list = malloc(ask(1000 * sizeof *list)); /* LOOP */
         for (int k = 0; k < 1000; k++)
             list[k] = k + i;
-        for (int round = 0; round < 8; round++)
-            for (int k = 0; k < 1000; k++)
-                sum += list[k] * list[(k * 7 + i) % 1000];
+        for (int k = 0; k < 1000; k++)
+            sum += list[k] * list[(k * 7 + i) % 1000];
         free(list);
     }
     return sum;
