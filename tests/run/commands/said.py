@@ -5,6 +5,7 @@ that rests first; one that never ends is stopped, and nothing is lost. The repor
 
     said.py BUILD_DIR
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -18,15 +19,16 @@ RANKS = 4
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
 # "faulted" ends with a status, upon which mpirun ends the ranks that are not there yet: no program for a long end.
-CASES = [({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
+CASES = [({"WHYWAIT_TOOL": "endless"}, "making the archive took too long and was stopped: `whywait report` will convert it"),
+         ({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
          ({"WHYWAIT_ONLY": "x" * 100000}, "WHYWAIT_ONLY is longer"),
          ({"WHYWAIT_SPOOL": "/proc"}, "the spool cannot be in /proc"),
          ({"WHYWAIT_LIMIT": "600k"}, "no more room"),
          ({"WHYWAIT_TOOL": "slow"}, "calls on rank 0) is made into an archive"),
          ({"WHYWAIT_TOOL": "killed"}, "`whywait report` will convert it"),
-         ({"WHYWAIT_TOOL": "endless"}, "making the archive took too long and was stopped: `whywait report` will convert it"),
          ({"ENDS": "exits"}, "has ended with status 0 without calling MPI_Finalize; what was recorded is in "),
          ({"ENDS": "aborts"}, "has called MPI_Abort(7); what was recorded is in ")]
+WITHOUT_SAMPLES = ((["--rate", "0"], {}, True), ([], {"WHYWAIT_RATE": "0"}, True), (["--rate", "9"], {"WHYWAIT_RATE": "0"}, False))
 # Programs that ignore SIGCHLD are not told how their children ended.
 TOOLS = {"endless": '[ "$1" = convert ] && exec sleep 600', "slow": '[ "$1" = join ] && sleep 4', "killed": '[ "$1 $3" = "convert 1" ] && kill -9 $$'}
 IGNORING = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"]
@@ -66,12 +68,16 @@ def says_no_samples(build, words, environment):
 
 def main():
     build, failed = pathlib.Path(sys.argv[1]).resolve(), False
-    for words, environment, says in ((["--rate", "0"], {}, True), ([], {"WHYWAIT_RATE": "0"}, True), (["--rate", "9"], {"WHYWAIT_RATE": "0"}, False)):
-        if says_no_samples(build, words, environment) != says:
+    # Most of their time they wait, for a tool that rests above all.
+    with concurrent.futures.ThreadPoolExecutor(2) as at_once:
+        found = [at_once.submit(lines_with, text, build, environment) for environment, text in CASES]
+        silent = [at_once.submit(says_no_samples, build, words, environment) for words, environment, _ in WITHOUT_SAMPLES]
+    for (words, environment, says), answer in zip(WITHOUT_SAMPLES, silent):
+        if answer.result() != says:
             failed = True
             print(f"record {words} with {environment}: the report does {'not ' if says else ''}say that there are no samples")
-    for environment, text in CASES:
-        lines = lines_with(text, build, environment)
+    for (_, text), answer in zip(CASES, found):
+        lines = answer.result()
         if len(lines) != 1:
             failed = True
             print(f"\"{text}\" was said {len(lines)} times:", *lines, sep="\n    ")
