@@ -66,7 +66,7 @@ class Faults:
         """False when the tool makes no so many calls."""
         run, name = self.copy(), f"{call} {nth}"
         log = self.home / "strace.log"
-        done = report(self.tool, run, ("strace", "-f", "-o", str(log), "-e", f"trace={call}", "-e",
+        done = report(self.tool, run, ("strace", "-f", "--seccomp-bpf", "-o", str(log), "-e", f"trace={call}", "-e",
                                        f"inject={call}:error={ERRORS[call]}:when={nth}"))
         if "INJECTED" not in log.read_text(errors="replace"):
             return False
