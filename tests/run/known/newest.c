@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { TURNS = 1200, ROUNDS = 10, MEETING = 50, WORK = 3000000 };
+enum { TURNS = 1200, ROUNDS = 10, MEETING = 50, WORK = 1500000 };
 
 static double early(double x)
 {
