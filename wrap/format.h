@@ -226,6 +226,10 @@ static inline int ww_is_code(uint64_t address)
 {
     return address >> 63 != 0;
 }
+/* No routine: it stands inside the frame of one, while that has C code run, and tells for which expression. In the
+ * place of the line are the bytes of the line that it has, [first, end), in 12 bits each. */
+#define WW_CODE_EXPRESSION UINT32_MAX
+enum { WW_CODE_COLUMN_BITS = 12, WW_CODE_COLUMNS = 1 << WW_CODE_COLUMN_BITS };
 static inline uint32_t ww_code_id(uint64_t address)
 {
     return (uint32_t)(address << 1 >> 25);

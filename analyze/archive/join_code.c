@@ -110,3 +110,13 @@ struct join_frame join_code_frame(const struct join *join, uint32_t parent, uint
                                .flags = (is_return ? ARCHIVE_FRAME_RETURN : 0) |
                                         (is_inner ? around.flags & ARCHIVE_FRAME_CUT : 0)};
 }
+
+uint32_t join_code_expression(struct join *join, uint32_t context, uint32_t columns)
+{
+    struct join_frame frame;
+    if (context == JOIN_NONE)
+        return context;
+    memcpy(&frame, join->frames.items[context].bytes, sizeof frame);
+    frame.flags |= columns << ARCHIVE_FRAME_COLUMNS_AT;
+    return intern_put(&join->frames, &frame, sizeof frame);
+}

@@ -15,3 +15,5 @@ const struct join_code_info *join_code_at(const struct join *join, uint32_t modu
  * becomes its line in the routine around it, and takes the place of the frame of `parent`. */
 struct join_frame join_code_frame(const struct join *join, uint32_t parent, uint32_t code, uint32_t line,
                                   bool is_return);
+/* The context of the same frame at an expression of its line, by the columns of WW_CODE_EXPRESSION. */
+uint32_t join_code_expression(struct join *join, uint32_t context, uint32_t columns);

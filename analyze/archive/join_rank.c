@@ -473,7 +473,12 @@ static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *f
     /* Outermost frame first. Only the innermost address of a sample is not a return address. */
     uint32_t context = JOIN_NONE;
     for (uint32_t i = stack->n; i-- > 0;) {
-        struct join_frame frame = frame_of(tables, file, context, stack->address[i], i > 0 || !is_sample);
+        uint64_t address = stack->address[i];
+        if (ww_is_code(address) && ww_code_id(address) == WW_CODE_EXPRESSION) {
+            context = join_code_expression(join, context, address & WW_CODE_LINE);
+            continue;
+        }
+        struct join_frame frame = frame_of(tables, file, context, address, i > 0 || !is_sample);
         if (i + 1 == stack->n && stack->flags & WW_STACK_CUT)
             frame.flags |= ARCHIVE_FRAME_CUT;
         if (!is_in_same_nowhere(join, &frame))

@@ -440,6 +440,26 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
     return spot;
 }
 
+const char *code_text_at(struct code *code, uint32_t module, uint64_t address, uint32_t columns, struct arena *arena)
+{
+    const struct module *m = module_get(code, module);
+    return m->is_script && columns ? script_text_at(arena, m->file, script_line(address), columns) : NULL;
+}
+
+bool code_has_script_routine(struct code *code, const char *name, size_t n)
+{
+    for (uint32_t i = 0; i < code->modules.n; i++) {
+        const struct module *module = code->modules.at[i]->is_script ? module_get(code, i) : NULL;
+        for (uint32_t k = 0; module && k < module->routines.n; k++) {
+            const char *routine = module->routines.at[k].name, *dot = strrchr(routine, '.');
+            routine = dot ? dot + 1 : routine;
+            if (!strncmp(routine, name, n) && !routine[n])
+                return true;
+        }
+    }
+    return false;
+}
+
 const char *code_routine_name(struct code *code, uint32_t module, uint64_t address)
 {
     const struct module *m = module_get(code, module);

@@ -101,6 +101,13 @@ struct code_spot {
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
 
+struct arena;
+/* The text of an expression at an address of a script, by its columns (WW_CODE_EXPRESSION), in `arena`; NULL. */
+const char *code_text_at(struct code *code, uint32_t module, uint64_t address, uint32_t columns, struct arena *arena);
+
+/* True if a script's routine, or a class's method, has this name of n bytes. */
+bool code_has_script_routine(struct code *code, const char *name, size_t n);
+
 /* The routine around an address as linked, or as a script calls it; NULL = it has no name. */
 const char *code_routine_name(struct code *code, uint32_t module, uint64_t address);
 /* All routines of a module, by rising address: for tools that list a program. Cold parts of others count as routines.

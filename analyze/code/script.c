@@ -83,6 +83,11 @@ size_t script_package_bytes(const char *path)
     return name ? (size_t)(name - path) + strcspn(name, "/") : 0;
 }
 
+struct script_text {
+    VEC(char) bytes;
+    size_t n;
+};
+
 /* Where the text is read, and what is open there. */
 struct reader {
     const char *at, *end;
@@ -243,20 +248,47 @@ void script_parse(const char *text, size_t bytes, script_blocks *blocks)
     }
 }
 
-void script_read(const char *path, script_blocks *blocks)
+static bool read_text(const char *path, struct script_text *text)
 {
     struct stat status;
     int fd = path ? plain_open(path, O_NOFOLLOW) : -1;
     if (fd < 0)
-        return;
+        return false;
     FILE *file = fstat(fd, &status) == 0 && status.st_size <= LARGEST_SCRIPT ? fdopen(fd, "r") : NULL;
     if (!file) {
         close(fd);
-        return;
+        return false;
     }
-    VEC(char) text = {0};
-    vec_resize(&text, (size_t)status.st_size + 1);
-    script_parse(text.at, fread(text.at, 1, (size_t)status.st_size, file), blocks);
-    vec_release(&text);
+    vec_resize(&text->bytes, (size_t)status.st_size + 1);
+    text->n = fread(text->bytes.at, 1, (size_t)status.st_size, file);
     fclose(file);
+    return true;
+}
+
+void script_read(const char *path, script_blocks *blocks)
+{
+    struct script_text text = {.n = 0};
+    if (read_text(path, &text))
+        script_parse(text.bytes.at, text.n, blocks);
+    vec_release(&text.bytes);
+}
+
+const char *script_text_at(struct arena *arena, const char *path, uint32_t line, uint32_t columns)
+{
+    struct script_text text = {.n = 0};
+    const char *found = NULL;
+    uint32_t first = columns >> WW_CODE_COLUMN_BITS, end = columns & (WW_CODE_COLUMNS - 1);
+    if (read_text(path, &text)) {
+        const char *at = text.bytes.at, *stop = at + text.n;
+        for (uint32_t i = 1; i < line && at; i++) {
+            at = memchr(at, '\n', (size_t)(stop - at));
+            at += at ? 1 : 0;
+        }
+        const char *newline = at ? memchr(at, '\n', (size_t)(stop - at)) : NULL;
+        size_t n = at ? (size_t)((newline ? newline : stop) - at) : 0;
+        if (first < end && end <= n)
+            found = arena_printf(arena, "%.*s", (int)(end - first), at + first);
+    }
+    vec_release(&text.bytes);
+    return found;
 }

@@ -39,6 +39,10 @@ void script_parse(const char *text, size_t bytes, script_blocks *blocks);
 /* Those of a file; none when it cannot be read. `path` may be NULL. */
 void script_read(const char *path, script_blocks *blocks);
 
+struct arena;
+/* The text of an expression of a line, by the columns of WW_CODE_EXPRESSION, in `arena`; NULL. */
+const char *script_text_at(struct arena *arena, const char *path, uint32_t line, uint32_t columns);
+
 enum { SCRIPT_LINES = 1 << 24, SCRIPT_FIRST_LINE_AT = 32 };
 static inline uint32_t script_line(uint64_t address)
 {

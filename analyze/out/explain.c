@@ -410,14 +410,22 @@ static const char *const errand_clauses[ERRAND_N] = {
     [ERRAND_INTERPRETER_LOCK] = "its thread has Python's lock (GIL), and the MPI thread waits for that",
 };
 
-/* "in loop mesh.py:10-20 in mesh.refine.smooth()", "in numpy.fft._pocketfft.fft()", "inside libgfortran.so.5"; NULL */
+/* "inside numpy.core._multiarray_umath, in np.sqrt()", "in sorted()", "inside libgfortran.so.5"; NULL */
+static const char *explain_native(struct arena *arena, const struct cause *cause)
+{
+    const char *expression = cause->expression ? arena_printf(arena, "in %s", cause->expression) : NULL;
+    if (!cause->library)
+        return expression;
+    return arena_printf(arena, "inside %s%s%s%s", library_name(arena, cause->library), expression ? ", " : "",
+                        expression ? expression : "", cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "");
+}
+
+/* "in loop mesh.py:10-20 in mesh.refine.smooth()", "in numpy.fft._pocketfft.fft()"; or of no script's code; NULL */
 static const char *explain_inside(struct arena *arena, const struct cause *cause)
 {
     const struct code_place *inside = cause->inside;
     if (!inside)
-        return cause->library ? arena_printf(arena, "inside %s%s", library_name(arena, cause->library),
-                                             cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "")
-                              : NULL;
+        return explain_native(arena, cause);
     const char *routine = arena_printf(arena, "%s.%s()", source_module_name(arena, inside->file), inside->routine);
     if (!inside->is_loop)
         return arena_printf(arena, "in %s", routine);

@@ -106,6 +106,7 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
         if (cause->errand) {
             cause->library = NULL;
             cause->inside = NULL;
+            cause->expression = NULL;
         }
     }
     for (int i = 0; i < N_SUMS; i++)

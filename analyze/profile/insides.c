@@ -2,16 +2,20 @@
 #include "analyze/code/script.h"
 #include "analyze/constants/constants.h"
 #include "analyze/profile/details.h"
+#include "analyze/profile/expression.h"
 #include "wrap/base/keys.h"
 #include "wrap/base/sparse.h"
 #include <math.h>
+#include <string.h>
 
 /* Of the rank most to blame, by place: samples on a CPU, and time, also asleep. By place and library, loop or routine
- * of a package, or line. */
+ * of a package, line, or frame at an expression. */
 struct insides {
     struct sites *sites;
     struct map asked; /* by place: that rank + 1 */
-    struct sparse n, all, libraries, loops, routines, lines;
+    struct intern expressions;
+    VEC(uint32_t) frames; /* by expression: the first at it */
+    struct sparse n, all, libraries, loops, routines, lines, at;
 };
 
 /* By place, the key with most of it. */
@@ -73,6 +77,20 @@ static void add_package(struct insides *insides, uint32_t place, uint32_t frame,
         sparse_add(&insides->routines, key_pair(place, routine), ns);
 }
 
+/* The number of the expression under way at a frame, whoever called that. */
+static uint32_t expression_of(struct insides *insides, uint32_t frame)
+{
+    const struct trace_frame *at = &insides->sites->trace->frames[frame];
+    struct {
+        uint64_t address;
+        uint32_t module, columns;
+    } key = {trace_code_address(at->address, at->is_return), at->module, at->columns};
+    uint32_t number = intern_put(&insides->expressions, &key, sizeof key);
+    if (number == insides->frames.n)
+        *vec_push(&insides->frames) = frame;
+    return number;
+}
+
 static void take_entry(struct insides *insides, const struct survey_entry *entry)
 {
     struct sites *sites = insides->sites;
@@ -93,6 +111,8 @@ static void take_entry(struct insides *insides, const struct survey_entry *entry
     const struct trace_frame *from = &sites->trace->frames[caller];
     add_package(insides, place, entry->frame, caller, ns);
     sparse_add(&insides->lines, key_pair(place, script_line(trace_code_address(from->address, from->is_return))), ns);
+    if (from->columns)
+        sparse_add(&insides->at, key_pair(place, expression_of(insides, caller)), ns);
 }
 
 static struct most most_find(const struct sparse *of, const struct sparse *all)
@@ -114,10 +134,31 @@ static uint32_t most_of(const struct most *most, uint32_t place, double least)
 }
 
 struct mosts {
-    struct most library, loop, routine, line;
+    struct most library, loop, routine, line, at;
 };
 
-static void tell_cause(const struct insides *insides, const struct mosts *mosts, const struct analysis *analysis,
+/* A call of a script's own routine has a frame for it: the C code beside it, as where a result is freed, is not that.
+ */
+static bool calls_script(struct code *code, const char *name)
+{
+    size_t n = strlen(name);
+    const char *dot = strrchr(name, '.');
+    const char *last = dot ? dot + 1 : name;
+    return n > 2 && !strcmp(name + n - 2, "()") && code_has_script_routine(code, last, (size_t)(name + n - 2 - last));
+}
+
+static const char *expression_told(const struct insides *insides, struct analysis *analysis, uint32_t number)
+{
+    if (number == CODE_NONE)
+        return NULL;
+    const struct trace_frame *at = &insides->sites->trace->frames[insides->frames.at[number]];
+    const char *text = code_text_at(analysis->code, at->module, trace_code_address(at->address, at->is_return),
+                                    at->columns, &analysis->arena);
+    const char *name = text ? expression_name(&analysis->arena, text, strlen(text)) : NULL;
+    return name && !calls_script(analysis->code, name) ? name : NULL;
+}
+
+static void tell_cause(const struct insides *insides, const struct mosts *mosts, struct analysis *analysis,
                        struct cause *cause)
 {
     uint32_t place = analysis->steps[cause->step].place;
@@ -128,9 +169,11 @@ static void tell_cause(const struct insides *insides, const struct mosts *mosts,
         return;
     cause->library = library != CODE_NONE ? insides->sites->trace->modules[library].path : NULL;
     cause->inside = inside != CODE_NONE ? code_place(analysis->code, inside) : NULL;
+    cause->expression = expression_told(insides, analysis, most_of(&mosts->at, place, half_ns));
     const struct code_place *at = code_place(analysis->code, place);
     /* Under its head a loop may have but one line. */
-    bool is_long = at->line_last > at->line_first + 1, is_loop = at->is_loop && !cause->library && !cause->inside;
+    bool is_long = at->line_last > at->line_first + 1,
+         is_loop = at->is_loop && !cause->library && !cause->inside && !cause->expression;
     uint32_t line = is_long && !is_loop ? most_of(&mosts->line, place, half_ns) : CODE_NONE;
     cause->main_line = line != CODE_NONE ? line : 0;
 }
@@ -138,8 +181,8 @@ static void tell_cause(const struct insides *insides, const struct mosts *mosts,
 void insides_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
 {
     struct insides insides = {.sites = sites};
-    struct sparse *sums[] = {&insides.n,     &insides.all,      &insides.libraries,
-                             &insides.loops, &insides.routines, &insides.lines};
+    struct sparse *sums[] = {&insides.n,        &insides.all,   &insides.libraries, &insides.loops,
+                             &insides.routines, &insides.lines, &insides.at};
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         if (is_asked_about(analysis, &analysis->causes[i]))
             *map_put(&insides.asked, analysis->steps[analysis->causes[i].step].place, NULL) =
@@ -149,7 +192,8 @@ void insides_add_to_causes(struct analysis *analysis, struct sites *sites, const
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         sparse_pack(sums[i]);
     struct mosts mosts = {most_find(&insides.libraries, &insides.n), most_find(&insides.loops, &insides.all),
-                          most_find(&insides.routines, &insides.all), most_find(&insides.lines, &insides.all)};
+                          most_find(&insides.routines, &insides.all), most_find(&insides.lines, &insides.all),
+                          most_find(&insides.at, &insides.all)};
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         if (is_asked_about(analysis, &analysis->causes[i]))
             tell_cause(&insides, &mosts, analysis, &analysis->causes[i]);
@@ -159,5 +203,8 @@ void insides_add_to_causes(struct analysis *analysis, struct sites *sites, const
     map_release(&mosts.loop.by_place);
     map_release(&mosts.routine.by_place);
     map_release(&mosts.line.by_place);
+    map_release(&mosts.at.by_place);
+    intern_release(&insides.expressions);
+    vec_release(&insides.frames);
     map_release(&insides.asked);
 }

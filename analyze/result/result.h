@@ -279,6 +279,7 @@ struct cause {
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     const struct code_place *inside; /* a package's loop, or a routine, that most of it is in; NULL = in none */
     uint32_t main_line;              /* of a script: most of several lines; 0 = not told */
+    const char *expression;          /* of a script: for which C code runs most of the time; NULL = for none */
     enum pause pause;                /* of one that is blocked */
     enum errand errand;              /* that most of it is, of an interpreter; or for whose sake its ranks are late */
     struct cause_rank *ranks;        /* late ones, most blamed first */

@@ -313,6 +313,7 @@ static void build_frames(struct build *build)
                                  .address = context->address,
                                  .is_return = context->flags & ARCHIVE_FRAME_RETURN,
                                  .is_cut = context->flags & ARCHIVE_FRAME_CUT,
+                                 .columns = context->flags >> ARCHIVE_FRAME_COLUMNS_AT,
                                  .region = region == TRACE_NONE ? TRACE_NONE : defs->regions.at[region].name};
     }
 }

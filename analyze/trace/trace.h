@@ -83,6 +83,7 @@ struct trace_frame {
     bool is_return;   /* a return address: the call is the instruction before it */
     bool is_cut;      /* outermost known frame, but its callers were not recorded */
     uint32_t region;
+    uint32_t columns; /* of a script, the expression for which C code runs (WW_CODE_EXPRESSION); 0 = not known */
 };
 
 /* The code to which an address of a stack belongs: of a return address, in the call before it. */

@@ -95,6 +95,8 @@ static void check_model(const char *source, bool has_source)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         code_name_routine(code, module, address_of(&cases[i]), cases[i].name);
     check_places(code, module, has_source);
+    assert_true(code_has_script_routine(code, "sweep()", 5));
+    assert_false(code_has_script_routine(code, "swee", 4));
     if (has_source) {
         uint32_t loops[4];
         assert_int_equal(code_loops_at(code, module, (uint64_t)3 << 32 | 11, loops, 4), 2);
@@ -209,13 +211,30 @@ static void test_roles(void **state)
     code_close(code);
 }
 
+static void test_text_at(void **state)
+{
+    struct arena arena = {0};
+    (void)state;
+    /* Of the file, as the columns of a line; a line or columns that it does not have are nothing. */
+    char path[] = "/tmp/whywait-expression-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    close(fd);
+    assert_string_equal(script_text_at(&arena, path, 29, 15 << WW_CODE_COLUMN_BITS | 16), "2");
+    assert_string_equal(script_text_at(&arena, path, 30, 1 << WW_CODE_COLUMN_BITS | 14), "relax(format)");
+    assert_null(script_text_at(&arena, path, 30, 1 << WW_CODE_COLUMN_BITS | 15));
+    assert_null(script_text_at(&arena, path, 31, 1 << WW_CODE_COLUMN_BITS | 2));
+    assert_null(script_text_at(&arena, path, 99, 1 << WW_CODE_COLUMN_BITS | 2));
+    unlink(path);
+    assert_null(script_text_at(&arena, path, 30, 1 << WW_CODE_COLUMN_BITS | 14));
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_text_at), cmocka_unit_test(test_places), cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_sources), cmocka_unit_test(test_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -460,6 +460,8 @@ static void most_of_a_cause_is_named(void **state)
         .file = "/x/site-packages/mesh/smooth.py", .line_first = 7, .line_last = 7, .routine = "smooth"};
     cause.library = "/x/site-packages/mesh/_fast.abi3.so";
     assert_non_null(strstr(told_cause(&arena, &cause), "; most of it inside mesh._fast"));
+    cause.expression = "fast.smooth()";
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it inside mesh._fast, in fast.smooth()"));
     cause.inside = &inside;
     assert_non_null(strstr(told_cause(&arena, &cause), "; most of it in mesh.smooth.smooth()"));
     inside.is_loop = true;
@@ -469,6 +471,8 @@ static void most_of_a_cause_is_named(void **state)
     assert_non_null(strstr(told_cause(&arena, &cause), "; most of it at line 12, and in loop smooth.py:7-9 in mesh."));
     cause.inside = NULL;
     cause.library = NULL;
+    assert_non_null(strstr(told_cause(&arena, &cause), "; most of it at line 12, and in fast.smooth()"));
+    cause.expression = NULL;
     assert_non_null(strstr(told_cause(&arena, &cause), "; most of it at line 12"));
     arena_release(&arena);
 }

@@ -471,6 +471,7 @@ static void walk_states(struct python_walk *walk, struct python_scratch *scratch
     walk->n = 0;
     walk->key = 0;
     walk->is_cut = walk->collects = false;
+    walk->is_sample = true;
     if (!layout)
         return;
     scratch->pages.n = 0;
@@ -535,7 +536,7 @@ void python_walk_here(struct python_walk *walk)
     walk->n = 0;
     walk->key = 0;
     walk->state = state;
-    walk->is_cut = walk->collects = false;
+    walk->is_cut = walk->collects = walk->is_sample = false;
     if (!is_address(state) || !layout ||
         (!atomic_load_explicit(&python_process.proved, memory_order_relaxed) && !prove(state)))
         return;

@@ -37,6 +37,7 @@ struct python_walk {
     unsigned n;
     bool is_cut;    /* there are more */
     bool collects;  /* the interpreter looks for garbage (python_walk_safely) */
+    bool is_sample; /* not of an MPI call: which expression of a line is under way matters */
     uint64_t key;   /* of all frames; 0 = there are none */
     uint64_t state; /* of the calling thread, in the first interpreter where that is known; not python_walk_safely */
     struct python_frame frame[PYTHON_MOST];

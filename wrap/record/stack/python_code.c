@@ -41,10 +41,31 @@ static uint32_t read_number(const unsigned char *table, uint32_t n, uint32_t *at
     return number;
 }
 
-/* An entry begins with a byte that has bit 0x80: its kind, and how many units of two bytes it holds for. */
-static uint32_t line_by_locations(const unsigned char *table, uint32_t n, uint32_t first_line, uint32_t at)
+enum { KIND_NONE = 15, KIND_LONG = 14, KIND_NO_COLUMNS = 13, KIND_NEXT_LINES = 10 };
+
+/* Of an entry whose number for the line is read. */
+static struct python_columns read_columns(unsigned kind, const unsigned char *table, uint32_t n, uint32_t i)
 {
-    enum { KIND_NONE = 15, KIND_LONG = 14, KIND_NO_COLUMNS = 13, KIND_NEXT_LINES = 10 };
+    enum { SHORT_BITS = 3, LENGTH_BITS = 4 };
+    struct python_columns none = {0, 0};
+    if (kind == KIND_LONG) {
+        uint32_t n_lines = read_number(table, n, &i), first = read_number(table, n, &i),
+                 end = read_number(table, n, &i);
+        return n_lines || !first || !end ? none : (struct python_columns){first - 1, end - 1};
+    }
+    if (kind >= KIND_NO_COLUMNS || i + (kind >= KIND_NEXT_LINES) >= n)
+        return none;
+    if (kind >= KIND_NEXT_LINES)
+        return (struct python_columns){table[i], table[i + 1]};
+    uint32_t first = kind << SHORT_BITS | table[i] >> LENGTH_BITS;
+    return (struct python_columns){first, first + (table[i] & ((1u << LENGTH_BITS) - 1))};
+}
+
+/* An entry begins with a byte that has bit 0x80: its kind, and how many units of two bytes it holds for. `columns` may
+ * be NULL. */
+static uint32_t line_by_locations(const unsigned char *table, uint32_t n, uint32_t first_line, uint32_t at,
+                                  struct python_columns *columns)
+{
     uint32_t line = first_line, known = first_line, end = 0;
     for (uint32_t i = 0; i < n && end <= at;) {
         unsigned char head = table[i++];
@@ -56,6 +77,8 @@ static uint32_t line_by_locations(const unsigned char *table, uint32_t n, uint32
         } else if (kind >= KIND_NEXT_LINES && kind < KIND_NO_COLUMNS)
             line += kind - KIND_NEXT_LINES;
         known = kind == KIND_NONE ? known : line;
+        if (columns && end > at)
+            *columns = read_columns(kind, table, n, i);
         while (i < n && !(table[i] & 0x80))
             i++;
     }
@@ -102,8 +125,17 @@ uint32_t python_line(const struct python_layout *layout, const unsigned char *ta
     case PYTHON_LINE_DELTAS:
         return line_by_deltas(table, n, first_line, at);
     default:
-        return line_by_locations(table, n, first_line, at);
+        return line_by_locations(table, n, first_line, at, NULL);
     }
+}
+
+struct python_columns python_columns(const struct python_layout *layout, const unsigned char *table, uint32_t n,
+                                     uint32_t at)
+{
+    struct python_columns columns = {0, 0};
+    if (layout->lines == PYTHON_LOCATIONS && at != PYTHON_BEGIN)
+        line_by_locations(table, n, 0, at, &columns);
+    return columns;
 }
 
 static uint32_t put_character(char *text, uint32_t c)
@@ -298,6 +330,17 @@ uint64_t python_codes_address(struct python_codes **codes, struct spool *spool, 
         return 0;
     uint32_t line = python_line(layout, (*codes)->tables + code->table, code->table_bytes, code->first_line, frame->at);
     return WW_CODE_ADDRESS(code->id, line);
+}
+
+uint64_t python_codes_expression(struct python_codes *codes, const struct python_frame *frame)
+{
+    const struct python_layout *layout = atomic_load_explicit(&python_process.layout, memory_order_acquire);
+    const struct code *code = codes && layout ? slot_of(codes, frame->code, frame->mark) : NULL;
+    if (!code || !code->id)
+        return 0;
+    struct python_columns at = python_columns(layout, codes->tables + code->table, code->table_bytes, frame->at);
+    bool is_known = at.first < at.end && at.end < WW_CODE_COLUMNS;
+    return is_known ? WW_CODE_ADDRESS(WW_CODE_EXPRESSION, at.first << WW_CODE_COLUMN_BITS | at.end) : 0;
 }
 
 void python_codes_release(struct python_codes **codes)

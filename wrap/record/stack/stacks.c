@@ -325,11 +325,15 @@ static void put_address(struct stack_walk *to, uint64_t address)
 
 /* The frames of Python from `first` on that C code did not call, and the one that it did. Returns how many are done. */
 static unsigned put_run(struct stack_table *table, struct spool *spool, const struct python_walk *python,
-                        unsigned first, struct stack_walk *to)
+                        unsigned first, struct stack_walk *to, bool has_c_inside)
 {
     while (first < python->n) {
-        const struct python_frame *frame = &python->frame[first++];
-        uint64_t address = python_codes_address(&table->codes, spool, frame);
+        const struct python_frame *frame = &python->frame[first];
+        uint64_t address = python_codes_address(&table->codes, spool, frame), expression = 0;
+        if (first++ == 0 && has_c_inside && address)
+            expression = python_codes_expression(table->codes, frame);
+        if (expression)
+            put_address(to, expression);
         if (address)
             put_address(to, address);
         if (frame->is_entry)
@@ -380,21 +384,22 @@ void stacks_merge(struct stack_table *table, struct spool *spool, struct stack_w
 {
     struct stack_walk merged = {.n = 0, .flags = walk->flags | (python->is_cut ? WW_STACK_CUT : 0)};
     unsigned n_inner = walk->n, n_done = 0;
-    bool collects = python->collects, is_run[STACK_MAX_FRAMES];
+    bool collects = python->collects, is_run[STACK_MAX_FRAMES] = {false};
     while (n_inner > 0 && !(walk->flags & WW_STACK_CUT) && !is_interpreter(walk->address[n_inner - 1]))
         n_inner--;
     n_inner = n_inner ? n_inner : walk->n;
     find_runs(walk, n_inner, python, is_run);
+    bool has_c_inside = python->is_sample && !is_run[0];
     for (unsigned i = 0; i < n_inner; i++) {
         if (collects && is_interpreter(walk->address[i]))
             collects = put_collector(table, spool, &merged);
         if (!is_interpreter(walk->address[i]))
             put_address(&merged, walk->address[i]);
         else if (is_run[i])
-            n_done = put_run(table, spool, python, n_done, &merged);
+            n_done = put_run(table, spool, python, n_done, &merged, has_c_inside);
     }
     while (n_done < python->n)
-        n_done = put_run(table, spool, python, n_done, &merged);
+        n_done = put_run(table, spool, python, n_done, &merged, has_c_inside);
     for (unsigned i = n_inner; i < walk->n; i++)
         put_address(&merged, walk->address[i]);
     if (merged.n > 0)

@@ -378,6 +378,34 @@ static void test_lines(void **state)
             cases[i].line);
 }
 
+static void test_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned minor;
+        unsigned char table[16];
+        uint32_t n, at, first, end;
+    } cases[] = {
+        /* short: column 8 * 2 + 3, 5 bytes; none; one line behind, 4 to 17; long: the same line, 200 to 300; two lines
+         */
+        {11, {0x90, 0x35, 0xf8, 0xd8, 0x04, 0x11, 0xf0, 0x00, 0x00, 0x49, 0x03, 0x6d, 0x04}, 13, 0, 19, 24},
+        {11, {0x90, 0x35, 0xf8, 0xd8, 0x04, 0x11, 0xf0, 0x00, 0x00, 0x49, 0x03, 0x6d, 0x04}, 13, 2, 0, 0},
+        {11, {0x90, 0x35, 0xf8, 0xd8, 0x04, 0x11, 0xf0, 0x00, 0x00, 0x49, 0x03, 0x6d, 0x04}, 13, 4, 4, 17},
+        {11, {0x90, 0x35, 0xf8, 0xd8, 0x04, 0x11, 0xf0, 0x00, 0x00, 0x49, 0x03, 0x6d, 0x04}, 13, 6, 200, 300},
+        {11, {0x90, 0x35, 0xf8, 0xd8, 0x04, 0x11, 0xf0, 0x00, 0x00, 0x49, 0x03, 0x6d, 0x04}, 13, PYTHON_BEGIN, 0, 0},
+        {12, {0xf0, 0x00, 0x01, 0x01, 0x05}, 5, 0, 0, 0},
+        {12, {0xd0, 0x04}, 2, 0, 0, 0}, /* it ends too soon */
+        {12, {0x90}, 1, 0, 0, 0},
+        {10, {4, 1, 6, 2}, 4, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct python_columns columns =
+            python_columns(python_layout_of(cases[i].minor, NULL, 0), cases[i].table, cases[i].n, cases[i].at);
+        assert_int_equal(columns.first, cases[i].first);
+        assert_int_equal(columns.end, cases[i].end);
+    }
+}
+
 /* The words of 3.13 that matter. */
 static void fill_table(uint64_t *word)
 {
@@ -447,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_circle),
         cmocka_unit_test(test_overwritten_frames),
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_collector),
