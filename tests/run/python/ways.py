@@ -31,6 +31,7 @@ WAYS = {
     "threads": (2, [PYTHON, "threads.py"], 0, "threads", "piece"),
     "coroutine": (2, [PYTHON, "coroutine.py"], 0, "coroutine", "relax"),
     "interpreters": (2, [PYTHON, "interpreters.py"], 0, "interpreters", "relax"),
+    "asleep": (2, [PYTHON, "asleep.py"], 0, "asleep", "nap"),
     "spawned": (1, [PYTHON, "spawned.py"] + ["RECORD", PYTHON, "spawned.py"], 0, "spawned", "relax"),
     "embedded": (2, sys.argv[5:] + ["embedded.py"], 0, "embedded", "relax"),
 }

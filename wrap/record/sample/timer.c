@@ -64,8 +64,11 @@ static void copy_python(struct timer_ring *ring, struct slot *slot)
                                !atomic_load_explicit(&thread->has_callbacks, memory_order_relaxed)))
         return;
     python_walk_running(&slot->python, &ring->scratch, python_thread_state());
-    if (thread)
-        atomic_store_explicit(&thread->stacks.python_state, slot->python.state, memory_order_relaxed);
+    if (!thread)
+        return;
+    atomic_store_explicit(&thread->stacks.python_state, slot->python.state, memory_order_relaxed);
+    if (slot->python.inner)
+        atomic_store_explicit(&thread->stacks.python_inner, slot->python.inner, memory_order_relaxed);
 }
 
 static void on_timer(int signal, siginfo_t *info, void *context)

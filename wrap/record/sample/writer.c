@@ -158,7 +158,8 @@ bool writer_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     if (asleep_find(tid, &at) != THREAD_SLEEPS)
         return false;
     asleep_walk(&at, &walk);
-    python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->stacks.python_state, memory_order_relaxed));
+    python_walk_safely(&python, &scratch, atomic_load_explicit(&thread->stacks.python_state, memory_order_relaxed),
+                       atomic_load_explicit(&thread->stacks.python_inner, memory_order_relaxed));
     python.collects = false; /* another thread of it does */
     uint32_t flags = weight_ns > 0 ? asleep_flags(thread, &at, python.n > 0) : 0;
     if (asleep_find(tid, &again) != THREAD_SLEEPS || again.sp != at.sp || again.pc != at.pc)

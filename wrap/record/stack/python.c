@@ -492,9 +492,10 @@ static void walk_states(struct python_walk *walk, struct python_scratch *scratch
     errno = saved;
 }
 
-void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state)
+void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state, uint64_t inner)
 {
-    walk_states(walk, scratch, &state, 1);
+    const uint64_t states[] = {inner, state};
+    walk_states(walk, scratch, states, 2);
 }
 
 void python_walk_running(struct python_walk *walk, struct python_scratch *scratch, uint64_t state)
@@ -506,6 +507,7 @@ void python_walk_running(struct python_walk *walk, struct python_scratch *scratc
     errno = saved;
     walk_states(walk, scratch, states, 3);
     walk->state = states[2] ? states[2] : state;
+    walk->inner = states[2] ? state : states[0];
 }
 
 /* Once a process, as a rule: in the first MPI call. */
@@ -518,7 +520,7 @@ static bool prove(uint64_t state)
     if (at == MAP_FAILED)
         return false;
     struct python_scratch *scratch = at;
-    python_walk_safely((struct python_walk *)(scratch + 1), scratch, state);
+    python_walk_safely((struct python_walk *)(scratch + 1), scratch, state, 0);
     munmap(at, bytes);
     bool is_proved = atomic_load_explicit(&python_process.proved, memory_order_relaxed);
     if (!is_proved && atomic_fetch_add_explicit(&n_trials, 1, memory_order_relaxed) == MOST_TRIALS) {

@@ -39,7 +39,8 @@ struct python_walk {
     bool collects;  /* the interpreter looks for garbage (python_walk_safely) */
     bool is_sample; /* not of an MPI call: which expression of a line is under way matters */
     uint64_t key;   /* of all frames; 0 = there are none */
-    uint64_t state; /* of the calling thread, in the first interpreter where that is known; not python_walk_safely */
+    uint64_t state; /* of the calling thread, in the first interpreter where that is known; ... */
+    uint64_t inner; /* ... and in another, inside that; 0 = in none. Neither is set by python_walk_safely */
     struct python_frame frame[PYTHON_MOST];
 };
 
@@ -92,8 +93,9 @@ static inline bool python_is_there(void)
 uint64_t python_thread_state(void);
 /* The frames of the calling thread, which is in an MPI call. */
 void python_walk_here(struct python_walk *walk);
-/* The frames of a thread, through the kernel. Signal-safe. */
-void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state);
+/* The frames of a thread, through the kernel, by its states as they were found; `inner` may be 0, or have no frames any
+ * more. Signal-safe. */
+void python_walk_safely(struct python_walk *walk, struct python_scratch *scratch, uint64_t state, uint64_t inner);
 /* The same of the calling thread, whose state that is, with those of another interpreter that it runs or came from. */
 void python_walk_running(struct python_walk *walk, struct python_scratch *scratch, uint64_t state);
 /* All or nothing, from any address. Signal-safe. */

@@ -44,6 +44,7 @@ struct stack_table {
     struct stack_entry *_Atomic last; /* by place, of the last call; NULL = it is not known by place */
     struct python_codes *codes;       /* NULL = no frame of Python was met */
     _Atomic uint64_t python_state;    /* of the thread, at its last call or sample; 0 = it ran no Python */
+    _Atomic uint64_t python_inner;    /* in another interpreter, when a sample found it there last; 0 = never */
 };
 
 /* Bounds of the walk, and the begins of programs: frames outside main and thread functions are not kept. */

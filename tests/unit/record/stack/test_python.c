@@ -130,7 +130,7 @@ static void test_whole_frames(void **state)
     static struct python_walk walk, direct;
     struct python_codes *codes = NULL;
     (void)state;
-    python_walk_safely(&walk, &scratch, arena.state);
+    python_walk_safely(&walk, &scratch, arena.state, 0);
     check_walk(&walk);
     assert_true(atomic_load(&python_process.proved));
     python_walk_here(&direct);
@@ -165,10 +165,10 @@ static void test_collector(void **state)
     uint32_t collects = 1;
     (void)state;
     put_word(arena.state + 16, interpreter);
-    python_walk_safely(&walk, &scratch, arena.state);
+    python_walk_safely(&walk, &scratch, arena.state, 0);
     assert_false(walk.collects);
     put(interpreter + 848, &collects, sizeof collects);
-    python_walk_safely(&walk, &scratch, arena.state);
+    python_walk_safely(&walk, &scratch, arena.state, 0);
     assert_true(walk.collects);
     check_walk(&walk);
     uint64_t address = python_codes_collector(&codes, &spool);
@@ -176,7 +176,7 @@ static void test_collector(void **state)
     assert_true(python_codes_collector(&codes, &spool) == address);
     assert_true(ww_code_id(python_codes_address(&codes, &spool, &walk.frame[0])) != ww_code_id(address));
     put_word(arena.state + 16, place(ARENA_BYTES));
-    python_walk_safely(&walk, &scratch, arena.state);
+    python_walk_safely(&walk, &scratch, arena.state, 0);
     assert_false(walk.collects);
     check_walk(&walk);
     python_codes_release(&codes);
@@ -285,7 +285,7 @@ static void test_no_frames(void **state)
     (void)state;
     uint64_t odd[] = {0, 1, place(3), place(ARENA_BYTES), UINT64_C(1) << 60, place(ARENA_BYTES - 8)};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        python_walk_safely(&walk, &scratch, odd[i]);
+        python_walk_safely(&walk, &scratch, odd[i], 0);
         assert_int_equal(walk.n, 0);
         assert_true(walk.key == 0);
     }
@@ -319,7 +319,7 @@ static void test_overwritten_frames(void **state)
             make_interpreter();
         size_t used = random() % 3 ? 1024 + FRAMES * FRAME_BYTES : ARENA_BYTES;
         put_word(place((size_t)random() % used & ~(size_t)7), nonsense());
-        python_walk_safely(&walk, &scratch, arena.state);
+        python_walk_safely(&walk, &scratch, arena.state, 0);
         assert_true(walk.n <= PYTHON_MOST);
         n_frames += walk.n;
         for (unsigned i = 0; trial % 64 == 63 && i < walk.n; i++)
@@ -336,7 +336,7 @@ static void test_circle(void **state)
     static struct python_walk walk;
     (void)state;
     put_word(place(1024) + (FRAMES - 1) * FRAME_BYTES + 48, place(1024));
-    python_walk_safely(&walk, &scratch, arena.state);
+    python_walk_safely(&walk, &scratch, arena.state, 0);
     assert_int_equal(walk.n, PYTHON_MOST);
     assert_true(walk.is_cut);
     make_interpreter();
