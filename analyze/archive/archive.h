@@ -48,6 +48,8 @@ enum archive_generator {
     ARCHIVE_GEN_BLOCKED,
     ARCHIVE_GEN_SYNC,
     ARCHIVE_GEN_PIPE,
+    ARCHIVE_GEN_NETWORK,
+    ARCHIVE_GEN_TIME,
     ARCHIVE_N_GEN
 };
 

@@ -452,6 +452,8 @@ void emit_sample(struct emit_location *location, const struct ww_sample *sample,
     OTF2_AttributeList *attributes = NULL;
     uint32_t generator = sample->flags & WW_S_SYNC      ? ARCHIVE_GEN_SYNC
                          : sample->flags & WW_S_PIPE    ? ARCHIVE_GEN_PIPE
+                         : sample->flags & WW_S_NETWORK ? ARCHIVE_GEN_NETWORK
+                         : sample->flags & WW_S_TIME    ? ARCHIVE_GEN_TIME
                          : sample->flags & WW_S_BLOCKED ? ARCHIVE_GEN_BLOCKED
                          : sample->flags & WW_S_KERNEL  ? ARCHIVE_GEN_KERNEL
                                                         : ARCHIVE_GEN_USER;

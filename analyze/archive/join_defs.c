@@ -340,8 +340,13 @@ static void define_contexts(struct def_writer *defs)
             context_property(defs, i, ARCHIVE_PROP_FRAME, OTF2_TYPE_UINT32,
                              (OTF2_AttributeValue){.uint32 = frame.flags});
     }
-    static const char *names[ARCHIVE_N_GEN] = {"on a CPU", "on a CPU, in the kernel", "blocked in a system call",
-                                               "waiting for another thread", "waiting for another process"};
+    static const char *names[ARCHIVE_N_GEN] = {"on a CPU",
+                                               "on a CPU, in the kernel",
+                                               "blocked in a system call",
+                                               "waiting for another thread",
+                                               "waiting for another process",
+                                               "waiting for the network",
+                                               "asleep for a time"};
     if (join->sample_period_ns)
         for (uint32_t i = 0; i < ARCHIVE_N_GEN; i++)
             DEFINE(defs, InterruptGenerator, i, defs_string_id(defs, names[i]), OTF2_INTERRUPT_GENERATOR_MODE_TIME,

@@ -232,6 +232,7 @@ static const char *const pauses[PAUSE_N] = {
     [PAUSE_FILE] = "reading or writing files",
     [PAUSE_MEMORY] = "getting memory from the kernel",
     [PAUSE_DATA] = "asleep for a time or until data comes",
+    [PAUSE_NETWORK] = "waiting for another program over the network",
     [PAUSE_LOCK] = "waiting for a lock or another thread",
 };
 
@@ -609,6 +610,9 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_OUTSIDE_DATA] =
         "the program sleeps here for a time, or until data comes (select, poll, a socket): shorten that time, or let "
         "the rank go on meanwhile",
+    [ADVICE_NETWORK_ANSWER] =
+        "the rank waits for the answer of another program over the network, not by MPI: ask earlier and compute "
+        "meanwhile, ask for more at a time, or let one rank ask and share the answer",
     [ADVICE_HELD_LOCK] =
         "another thread or process holds the lock, or gives the signal, for which this sleeps: do less before it is "
         "given free",

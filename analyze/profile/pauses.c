@@ -133,9 +133,12 @@ static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
     if (!key || key->what != WHAT_PLACE)
         return;
     uint64_t at = key_pair(key->id, entry->rank);
-    uint64_t other_ns = entry->blocked_ns - entry->pipe_ns;
-    if (entry->pipe_ns)
-        sparse_add(&pauses->ns[PAUSE_CHILD], at, (double)entry->pipe_ns);
+    const uint64_t known_ns[PAUSE_N] = {
+        [PAUSE_CHILD] = entry->pipe_ns, [PAUSE_NETWORK] = entry->network_ns, [PAUSE_SLEEP] = entry->timed_ns};
+    uint64_t other_ns = entry->blocked_ns - entry->pipe_ns - entry->network_ns - entry->timed_ns;
+    for (int i = 0; i < PAUSE_N; i++)
+        if (known_ns[i])
+            sparse_add(&pauses->ns[i], at, (double)known_ns[i]);
     if (other_ns)
         sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, true)], at, (double)other_ns);
     if (entry->kernel_ns)

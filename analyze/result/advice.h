@@ -29,6 +29,7 @@
     X(TOUCHED_MEMORY, "touched-memory")           /* the kernel hands out or takes back memory */                      \
     X(CHILD_PROCESS, "child-process")             /* it waits for a process that it started */                         \
     X(OUTSIDE_DATA, "outside-data")               /* it sleeps for a time, or until data comes, not from MPI */        \
+    X(NETWORK_ANSWER, "network-answer")           /* it waits for another program over the network */                  \
     X(HELD_LOCK, "held-lock")                     /* another thread or process has a lock or gives a signal */         \
     X(SYSTEM_CALLS, "system-calls")               /* asleep or in the kernel for something else */                     \
     X(MACHINE, "machine")                         /* the machine's row has it */                                       \

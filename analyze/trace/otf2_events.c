@@ -229,6 +229,8 @@ CALLBACK(on_sample, OTF2_CallingContextRef context, uint32_t unwind_distance, OT
                        : generator == ARCHIVE_GEN_BLOCKED ? WW_S_BLOCKED
                        : generator == ARCHIVE_GEN_SYNC    ? WW_S_BLOCKED | WW_S_SYNC
                        : generator == ARCHIVE_GEN_PIPE    ? WW_S_BLOCKED | WW_S_PIPE
+                       : generator == ARCHIVE_GEN_NETWORK ? WW_S_BLOCKED | WW_S_NETWORK
+                       : generator == ARCHIVE_GEN_TIME    ? WW_S_BLOCKED | WW_S_TIME
                                                           : 0;
     }
     return OK;

@@ -2,11 +2,8 @@
 #include "wrap/record/sample/asleep.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/sample/sampled.h"
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -19,58 +16,18 @@ enum asleep_found asleep_find(int32_t tid, struct asleep *at)
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
     machine_read_text(path, text, sizeof text);
-    unsigned long long sp, pc, first = 0, second = 0;
+    unsigned long long sp, pc, argument[AWAITED_ARGUMENTS] = {0};
     int system_call = -1;
     if (!*text)
         return THREAD_IS_GONE;
     if (sscanf(text, "-1 %llx %llx", &sp, &pc) != 2 &&
-        sscanf(text, "%d %llx %llx %*x %*x %*x %*x %llx %llx", &system_call, &first, &second, &sp, &pc) != 5)
+        sscanf(text, "%d %llx %llx %llx %llx %llx %*x %llx %llx", &system_call, &argument[0], &argument[1],
+               &argument[2], &argument[3], &argument[4], &sp, &pc) != AWAITED_ARGUMENTS + 3)
         return THREAD_IS_BUSY;
-    *at = (struct asleep){sp, pc, system_call, {first, second}};
+    *at = (struct asleep){.sp = sp, .pc = pc, .system_call = system_call};
+    for (unsigned i = 0; i < AWAITED_ARGUMENTS; i++)
+        at->argument[i] = argument[i];
     return sp != 0 ? THREAD_SLEEPS : THREAD_IS_BUSY;
-}
-
-/* Its other end is a process of this machine: a pipe, or one of two connected sockets, as multiprocessing has them. */
-static bool is_pipe(int file)
-{
-    struct stat about;
-    int family = 0;
-    socklen_t bytes = sizeof family;
-    if (file == STDIN_FILENO || fstat(file, &about) != 0)
-        return false;
-    bool is_local =
-        S_ISSOCK(about.st_mode) && getsockopt(file, SOL_SOCKET, SO_DOMAIN, &family, &bytes) == 0 && family == AF_UNIX;
-    return S_ISFIFO(about.st_mode) || is_local;
-}
-
-/* It sleeps in poll until there is something to read from pipes, and for nothing else. */
-static bool polls_pipes(const struct asleep *at)
-{
-    enum { MOST_FILES = 16 };
-    struct pollfd file[MOST_FILES];
-    uint64_t n = at->argument[1];
-    struct iovec to = {file, n * sizeof *file}, from = {(void *)(uintptr_t)at->argument[0], to.iov_len};
-    if (n == 0 || n > MOST_FILES || process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
-        return false;
-    for (uint64_t i = 0; i < n; i++)
-        if (!(file[i].events & POLLIN) || !is_pipe(file[i].fd))
-            return false;
-    return true;
-}
-
-static bool waits_for_pipe(const struct asleep *at)
-{
-    switch (at->system_call) {
-    case SYS_read:
-        return is_pipe((int)at->argument[0]);
-#ifdef SYS_poll
-    case SYS_poll:
-#endif
-    case SYS_ppoll:
-        return polls_pipes(at);
-    default:
-        return false;
-    }
 }
 
 static bool read_word(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
@@ -141,7 +98,7 @@ static unsigned others_do(const struct recorder_thread *thread, bool is_asked_fo
         if (found == THREAD_IS_BUSY)
             doing |= BUSY;
         else if (found == THREAD_SLEEPS && at.system_call != SYS_futex && (!is_asked_for_python || runs_python(&at)))
-            doing |= waits_for_pipe(&at) ? AT_PIPE : ELSEWHERE;
+            doing |= awaited_by(at.system_call, at.argument) == AWAITED_PIPE ? AT_PIPE : ELSEWHERE;
     }
     return doing;
 }
@@ -157,5 +114,16 @@ uint32_t asleep_flags(const struct recorder_thread *thread, const struct asleep 
 {
     if (at->system_call == SYS_futex)
         return WW_S_BLOCKED | (runs_python_code && another_waits_for_pipe(thread) ? WW_S_PIPE : WW_S_SYNC);
-    return WW_S_BLOCKED | (waits_for_pipe(at) ? WW_S_PIPE : 0);
+    switch (awaited_by(at->system_call, at->argument)) {
+    case AWAITED_PIPE:
+        return WW_S_BLOCKED | WW_S_PIPE;
+    case AWAITED_NETWORK:
+        return WW_S_BLOCKED | WW_S_NETWORK;
+    case AWAITED_TIME:
+        return WW_S_BLOCKED | (others_do(thread, false) & BUSY ? WW_S_SYNC : WW_S_TIME);
+    case AWAITED_WAKER:
+        return WW_S_BLOCKED | WW_S_SYNC;
+    default:
+        return WW_S_BLOCKED;
+    }
 }

@@ -9,11 +9,12 @@
  */
 #pragma once
 #include "wrap/record/recorder.h"
+#include "wrap/record/sample/awaited.h"
 
 struct asleep {
     uint64_t sp, pc;
-    int system_call;      /* -1: it sleeps outside of one */
-    uint64_t argument[2]; /* of the system call, the first ones */
+    int system_call;                      /* -1: it sleeps outside of one */
+    uint64_t argument[AWAITED_ARGUMENTS]; /* of the system call, the first ones */
 };
 
 enum asleep_found { THREAD_SLEEPS, THREAD_IS_BUSY, THREAD_IS_GONE };
