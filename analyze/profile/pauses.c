@@ -133,9 +133,13 @@ static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
     if (!key || key->what != WHAT_PLACE)
         return;
     uint64_t at = key_pair(key->id, entry->rank);
-    const uint64_t known_ns[PAUSE_N] = {
-        [PAUSE_CHILD] = entry->pipe_ns, [PAUSE_NETWORK] = entry->network_ns, [PAUSE_SLEEP] = entry->timed_ns};
-    uint64_t other_ns = entry->blocked_ns - entry->pipe_ns - entry->network_ns - entry->timed_ns;
+    const uint64_t known_ns[PAUSE_N] = {[PAUSE_CHILD] = entry->pipe_ns,
+                                        [PAUSE_NETWORK] = entry->network_ns,
+                                        [PAUSE_SLEEP] = entry->timed_ns,
+                                        [PAUSE_LOCK] = entry->sync_ns};
+    uint64_t other_ns = entry->blocked_ns;
+    for (int i = 0; i < PAUSE_N; i++)
+        other_ns -= known_ns[i];
     for (int i = 0; i < PAUSE_N; i++)
         if (known_ns[i])
             sparse_add(&pauses->ns[i], at, (double)known_ns[i]);

@@ -322,6 +322,7 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
             entry->blocked_ns += event->weight_ns;
             entry->pipe_ns += event->flags & WW_S_PIPE ? event->weight_ns : 0;
             entry->network_ns += event->flags & WW_S_NETWORK ? event->weight_ns : 0;
+            entry->sync_ns += event->flags & WW_S_SYNC ? event->weight_ns : 0;
             entry->timed_ns += event->flags & WW_S_TIME ? event->weight_ns : 0;
             return;
         }

@@ -31,7 +31,8 @@ struct survey_entry {
     uint64_t blocked_ns; /* likewise, asleep */
     uint64_t pipe_ns;    /* of them, until another process writes to a pipe, */
     uint64_t network_ns; /* until data comes over the network, */
-    uint64_t timed_ns;   /* and until a time has passed */
+    uint64_t timed_ns;   /* until a time has passed, */
+    uint64_t sync_ns;    /* and until another thread wakes it */
     uint64_t kernel_ns;  /* of them, in the kernel: system calls and page faults */
     uint64_t n_samples;  /* how many they are */
     bool is_workers;     /* threads that do not call MPI were there as well */

@@ -8,6 +8,7 @@ Rank 1 awaits a function that a thread of its own runs: the loop of that is the 
  *         says_not="another process"
 """
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from mpi4py import MPI
 
@@ -21,15 +22,16 @@ def relax(n):
     return total
 
 
-async def step(n):
-    return await asyncio.get_running_loop().run_in_executor(None, relax, n)
+async def step(pool, n):
+    return await asyncio.get_running_loop().run_in_executor(pool, relax, n)
 
 
 def main():
     comm = MPI.COMM_WORLD
-    for _ in range(20):
-        asyncio.run(step(400000 if comm.rank == 1 else 20000))
-        comm.Barrier()
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(20):
+            asyncio.run(step(pool, 400000 if comm.rank == 1 else 20000))
+            comm.Barrier()
 
 
 if __name__ == "__main__":
