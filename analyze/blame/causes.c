@@ -222,6 +222,8 @@ static struct split split_of(const struct causes *causes, const struct path_clas
 {
     const struct step_key *key = steps_key(causes->steps, step);
     struct split split = {.rest = step_kind(key)};
+    if (key->what == WHAT_PLACE && sites_step_is_spinning(causes->input->sites, step))
+        return split; /* however often it looks */
     if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || !counts->executions->n)
         return split;
     bool is_itself = is_counted(counts, key->id);

@@ -35,6 +35,7 @@ struct code_place {
     uint32_t source; /* id, or that of the copy met first: only those are returned by code_place_at */
     uint32_t module;
     bool is_loop;
+    bool is_spinning; /* it only looks at memory until somebody else changes that (spin.h): all its copies do */
     bool is_system;   /* of a system header, compiled into the program: its time belongs to who called it */
     uint32_t parent;  /* what encloses it in the same routine: outer loop, then the routine; CODE_NONE for a routine */
     uint32_t depth;   /* 0 = routine, 1 = outermost loop */

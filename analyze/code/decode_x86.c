@@ -174,6 +174,169 @@ static void reduce(const cs_insn *in, struct insn *out)
     }
 }
 
+/* As a register of spin.h, vector registers behind the others; 0 = it has no number there. */
+static unsigned spin_register(unsigned reg)
+{
+    return reg >= X86_REG_XMM0 && reg <= X86_REG_XMM15 ? 17 + reg - X86_REG_XMM0 : x86_register(reg);
+}
+
+/* Adds the operand's registers to *set, or what it is in memory to `out`. False if it is neither, nor a constant. */
+static bool spin_operand(const cs_insn *in, const cs_x86_op *op, uint64_t *set, struct spin_insn *out)
+{
+    if (op->type == X86_OP_IMM)
+        return true;
+    if (op->type == X86_OP_REG) {
+        *set |= 1ull << spin_register(op->reg);
+        return spin_register(op->reg) != 0;
+    }
+    struct insn memory = {0};
+    bool is_first = !out->where,
+         is_known = op->mem.base == X86_REG_INVALID || op->mem.base == X86_REG_RIP || spin_register(op->mem.base);
+    x86_memory(in, op, &memory);
+    out->address = (memory.base ? 1ull << memory.base : 0) | (memory.index ? 1ull << memory.index : 0);
+    out->where = ((((uint64_t)op->mem.segment * 64 + memory.base) * 64 + memory.index) * 16 + memory.scale) *
+                     0x9e3779b97f4a7c15ull +
+                 (uint64_t)memory.value + 1;
+    return op->type == X86_OP_MEM && is_known && is_first;
+}
+
+/* Forms of instructions that loops which only look at memory are made of. */
+enum spin_form {
+    FORM_OTHER,
+    FORM_NOTHING,
+    FORM_COPY,
+    FORM_ADDRESS,
+    FORM_COMPARE,
+    FORM_CHANGE,
+    FORM_EXCHANGE,
+    FORM_JUMP,
+    FORM_CALL
+};
+
+static bool asks_flags(const cs_insn *in)
+{
+    return !strncmp(in->mnemonic, "set", 3) || !strncmp(in->mnemonic, "cmov", 4);
+}
+
+static enum spin_form spin_form(const cs_insn *in)
+{
+    switch (in->id) {
+    case X86_INS_NOP:
+    case X86_INS_PAUSE:
+    case X86_INS_LFENCE:
+    case X86_INS_MFENCE:
+        return FORM_NOTHING;
+    case X86_INS_MOV:
+    case X86_INS_MOVABS:
+    case X86_INS_MOVZX:
+    case X86_INS_MOVSX:
+    case X86_INS_MOVSXD:
+    case X86_INS_MOVSD:
+    case X86_INS_MOVSS:
+        return FORM_COPY;
+    case X86_INS_LEA:
+        return FORM_ADDRESS;
+    case X86_INS_CMP:
+    case X86_INS_TEST:
+    case X86_INS_COMISD:
+    case X86_INS_COMISS:
+    case X86_INS_UCOMISD:
+    case X86_INS_UCOMISS:
+        return FORM_COMPARE;
+    case X86_INS_ADD:
+    case X86_INS_AND:
+    case X86_INS_DEC:
+    case X86_INS_INC:
+    case X86_INS_NEG:
+    case X86_INS_NOT:
+    case X86_INS_OR:
+    case X86_INS_SAR:
+    case X86_INS_SHL:
+    case X86_INS_SHR:
+    case X86_INS_SUB:
+    case X86_INS_XOR:
+        return FORM_CHANGE;
+    case X86_INS_CMPXCHG:
+    case X86_INS_XCHG:
+        return FORM_EXCHANGE;
+    case X86_INS_JMP:
+        return FORM_JUMP;
+    case X86_INS_CALL:
+        return FORM_CALL;
+    case X86_INS_JCXZ:
+    case X86_INS_JECXZ:
+    case X86_INS_JRCXZ:
+        return FORM_OTHER;
+    default:
+        return in->mnemonic[0] == 'j' ? FORM_JUMP : asks_flags(in) ? FORM_COPY : FORM_OTHER;
+    }
+}
+
+/* Always the same value: `xor eax, eax`. */
+static bool is_zeroing(const cs_insn *in)
+{
+    const cs_x86 *x86 = &in->detail->x86;
+    return (in->id == X86_INS_XOR || in->id == X86_INS_SUB) && x86->operands[0].type == X86_OP_REG &&
+           x86->operands[1].type == X86_OP_REG && x86->operands[0].reg == x86->operands[1].reg;
+}
+
+/* The first operand is written but by comparisons, the others are read. An exchange that waits for a lock is a look. */
+static bool spin_operands(const cs_insn *in, enum spin_form form, struct spin_insn *out)
+{
+    const cs_x86 *x86 = &in->detail->x86;
+    bool is_known = true;
+    for (uint8_t i = 0; i < x86->op_count && is_known; i++) {
+        bool is_written = (i == 0 && form != FORM_COMPARE) || form == FORM_EXCHANGE;
+        bool is_read = i > 0 || form == FORM_COMPARE || form == FORM_CHANGE || form == FORM_EXCHANGE;
+        uint64_t registers = 0;
+        is_known = spin_operand(in, &x86->operands[i], &registers, out);
+        out->writes |= is_written ? registers : 0;
+        out->reads |= is_read && form != FORM_EXCHANGE ? registers : 0;
+        out->loads |= is_read && x86->operands[i].type == X86_OP_MEM;
+        out->stores |= is_written && form != FORM_EXCHANGE && x86->operands[i].type == X86_OP_MEM;
+    }
+    return is_known;
+}
+
+static bool spin_effect(const cs_insn *in, struct spin_insn *out)
+{
+    /* Calls may change all registers but rbx, rbp, rsp and r12 to r15. */
+    const uint64_t flags = 1ull << SPIN_FLAGS, changed_by_calls = 0x1fffe1e7bull;
+    enum spin_form form = spin_form(in);
+    if (form == FORM_OTHER || form == FORM_NOTHING) {
+        out->is_pause = in->id == X86_INS_PAUSE;
+        return form == FORM_NOTHING;
+    }
+    if (form == FORM_JUMP || form == FORM_CALL) {
+        out->is_branch = form == FORM_JUMP && in->id != X86_INS_JMP;
+        out->reads = out->is_branch ? flags : 0;
+        out->writes = form == FORM_CALL ? changed_by_calls : 0;
+        return true;
+    }
+    bool is_known = spin_operands(in, form, out);
+    if (form == FORM_ADDRESS) {
+        out->reads = out->address;
+        out->address = 0;
+        out->loads = false;
+    } else if (form == FORM_EXCHANGE) {
+        out->writes |= in->id == X86_INS_CMPXCHG ? 1ull << x86_register(X86_REG_RAX) : 0;
+        is_known &= out->loads;
+    }
+    out->reads |= asks_flags(in) ? flags : 0;
+    out->reads = is_zeroing(in) ? 0 : out->reads;
+    out->writes |= form == FORM_COMPARE || form == FORM_CHANGE || form == FORM_EXCHANGE ? flags : 0;
+    out->may_keep = !strncmp(in->mnemonic, "cmov", 4) || in->id == X86_INS_INC || in->id == X86_INS_DEC;
+    return is_known;
+}
+
+bool decode_x86_effect(struct x86_decoder *decoder, const uint8_t *at, size_t left, uint64_t address,
+                       struct spin_insn *effect)
+{
+    *effect = (struct spin_insn){0};
+    return cs_disasm_iter(decoder->handle, &at, &left, &address, decoder->scratch) &&
+           spin_effect(decoder->scratch, effect);
+}
+
 /* Bytes of a ModRM operand: the byte itself, SIB and displacement. */
 static size_t modrm_length(const uint8_t *at, size_t n)
 {

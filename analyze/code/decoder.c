@@ -45,3 +45,10 @@ void decoder_read(struct decoder *decoder, const struct image *image, uint64_t l
     else
         decode_aarch64(at, hi - lo, lo, list);
 }
+
+bool decoder_effect(struct decoder *decoder, const struct image *image, const struct insn *insn,
+                    struct spin_insn *effect)
+{
+    const uint8_t *at = image_bytes(image, insn->address, insn->size);
+    return at && decoder->x86 && decode_x86_effect(decoder->x86, at, insn->size, insn->address, effect);
+}

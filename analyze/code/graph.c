@@ -49,6 +49,50 @@ const char *stub_name(struct decoder *decoder, const struct image *image, uint64
     return name;
 }
 
+enum { MAX_SPIN = 64 }; /* instructions of a loop that does nothing */
+
+/* Calls between two looks. What they return tells nothing of earlier rounds. */
+static bool is_idle_call(struct decoder *decoder, const struct image *image, const struct insn *in)
+{
+    static const char *const names[] = {"sched_yield", "thrd_yield", "pthread_yield", "usleep", "nanosleep", "sleep"};
+    bool is_direct = in->flow == FLOW_CALL || (in->flow == FLOW_INDIRECT_CALL && in->target);
+    const char *name = is_direct ? stub_name(decoder, image, in->target) : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && name; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+/* False for what a loop that spins has no use for. */
+static bool add_to_spin(struct spin *spin, struct decoder *decoder, const struct image *image, const struct insn *in)
+{
+    struct spin_insn effect;
+    bool is_call = in->flow == FLOW_CALL || in->flow == FLOW_INDIRECT_CALL;
+    bool may_be = in->flow == FLOW_NEXT || in->flow == FLOW_NOP || in->flow == FLOW_JUMP || in->flow == FLOW_BRANCH;
+    if (!(may_be || (is_call && is_idle_call(decoder, image, in))) || !decoder_effect(decoder, image, in, &effect))
+        return false;
+    spin_add(spin, &effect);
+    return true;
+}
+
+bool graph_loop_spins(const struct graph *graph, struct decoder *decoder, const struct image *image,
+                      const struct cfg_loop *loop)
+{
+    struct spin spin = {0};
+    uint32_t n_left = MAX_SPIN;
+    for (uint32_t b = 0; b < loop->n_blocks; b++) {
+        const struct graph_block *block = &graph->blocks.at[loop->blocks[b]];
+        spin_block(&spin);
+        if (block->n > n_left)
+            return false;
+        n_left -= block->n;
+        for (uint32_t i = 0; i < block->n; i++)
+            if (!add_to_spin(&spin, decoder, image, &graph->insns.at[block->first + i]))
+                return false;
+    }
+    return spin_is_found(&spin);
+}
+
 struct jump {
     uint32_t from, to; /* instructions */
 };

@@ -31,3 +31,7 @@ void graph_release(struct graph *graph);
 
 /* The symbol that a call or jump to `target` reaches: through a PLT stub, or a slot of the GOT; NULL = none. */
 const char *stub_name(struct decoder *decoder, const struct image *image, uint64_t target);
+
+/* The loop does nothing but look at memory (spin.h), between looks it may sleep or yield. Of small loops, on x86-64. */
+bool graph_loop_spins(const struct graph *graph, struct decoder *decoder, const struct image *image,
+                      const struct cfg_loop *loop);

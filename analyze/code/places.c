@@ -156,6 +156,12 @@ static const char *file_text(const struct maker *m, uint32_t file)
     return file != INTERN_NONE ? intern_get(&m->debug->files, file) : NULL;
 }
 
+static bool spins(const struct maker *m, uint32_t loop)
+{
+    return m->module->decoder &&
+           graph_loop_spins(m->c->graph, m->module->decoder, &m->module->image, &m->c->loops->at[loop]);
+}
+
 static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
 {
     const struct loop_source *s = &m->sources[loop];
@@ -164,6 +170,7 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
     struct code_place *place = place_new(m->code);
     place->module = m->module_id;
     place->is_loop = true;
+    place->is_spinning = spins(m, loop);
     place->parent = parent;
     place->depth = around->depth + 1;
     place->file = file_text(m, s->file);
@@ -197,6 +204,7 @@ static uint32_t choose(struct maker *m, uint32_t loop, uint32_t parent, bool may
         return CODE_NONE;
     struct code_place *place = place_at(m, inner != CODE_NONE ? inner : beside);
     widen(place, s->line_first, s->line_last);
+    place->is_spinning &= spins(m, loop);
     return place->id;
 }
 
@@ -289,6 +297,7 @@ void place_settle(struct code *code, struct module *module, struct code_place *p
     place->source = module->source_places.at[number];
     struct code_place *first = code->places.at[place->source];
     widen(first, place->line_first, place->line_last);
+    first->is_spinning &= place->is_spinning;
 }
 
 static bool is_around(const struct maker *m, uint32_t place, uint32_t inner)

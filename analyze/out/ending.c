@@ -341,6 +341,13 @@ static void ending_say_analysis(struct ending *ending)
                                 "that waits for a value to change, it is not seen as waiting.",
                                 analysis->fetches[i].call, amount_duration(analysis->fetches[i].dur_ns).text,
                                 analysis->fetches[i].rank));
+    for (uint32_t i = 0; i < analysis->n_spinning; i++)
+        ending_say(ending,
+                   arena_printf(arena,
+                                "%s waits for memory to change, for up to %s on one rank: nobody knows for whom, and "
+                                "it counts as computing.",
+                                label_step(ending->book, analysis->spinning[i].step),
+                                amount_duration(analysis->spinning[i].dur_ns).text));
 }
 
 static struct sentences ending_finish(struct ending *ending)

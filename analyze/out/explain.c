@@ -245,7 +245,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                                                                : "";
     if (cause->reason.lacks_cpu)
         return arena_printf(arena, "%s, and %s ready to run but had no CPU", text, verb(late, "was", "were"));
-    bool is_of_wait = cause->is_unrecorded || cause->is_unexplained;
+    bool is_of_wait = cause->is_unrecorded || cause->is_unexplained || cause->is_spinning;
     return arena_printf(arena, "%s%s", text, is_of_wait ? "" : what);
 }
 
@@ -501,6 +501,8 @@ static const char *kind_words(const struct cause *cause, enum cause_kind kind)
     enum balance balance = cause->balance;
     if (kind == KIND_TRANSFER && cause->moves_nothing)
         return "inside MPI";
+    if (says_more && cause->is_spinning)
+        return "waiting itself";
     return says_more && balance == BALANCE_SERIAL    ? "serialisation"
            : says_more && balance == BALANCE_VARYING ? "steps vary"
                                                      : label_kind_words(kind);

@@ -590,6 +590,12 @@ struct repeated_fetch {
     double dur_ns;
 };
 
+/* A loop that only looks at memory until another process or thread changes that (wrap/flow/spin.h). */
+struct spinning_loop {
+    uint32_t step;
+    double dur_ns; /* of the rank that has most */
+};
+
 struct analysis {
     struct arena arena;
     struct trace *trace; /* borrowed */
@@ -608,11 +614,12 @@ struct analysis {
     struct transfers transfers;     /* no part of waiting_ns */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
+    struct spinning_loop *spinning; /* a large part of the run, and no cause: by node */
     struct code_node *nodes;
     struct fact *facts;        /* when they were asked for */
     double path_off_cpu_ns;    /* on the critical path: ready to run, without a CPU */
     uint32_t n_contradictions; /* causes whose blame is inferred and belied by their own gain (efficiency.h) */
-    uint32_t n_steps, n_files, n_sites, n_causes, n_partitions, n_nodes, n_facts, n_allocations, n_fetches;
+    uint32_t n_steps, n_files, n_sites, n_causes, n_partitions, n_nodes, n_facts, n_allocations, n_fetches, n_spinning;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes + the machine's */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */

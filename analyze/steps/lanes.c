@@ -515,6 +515,15 @@ static void lane_is_seen(struct lanes *lanes, struct lane *lane, const struct ev
         others_see(lanes, lane, event);
 }
 
+/* It spins for a fellow: a worker, whoever runs, and any thread while another one of its process runs, or would. */
+static bool spins_for_team(const struct lanes *lanes, const struct lane *lane, uint32_t step)
+{
+    if (!lane->has_team || !sites_step_is_spinning(lanes->sites, step))
+        return false;
+    const struct team *team = lane_team(lanes, lane);
+    return lane->is_worker || team->n[THREAD_RUNS] + team->n[THREAD_READY] > 1;
+}
+
 static void lane_sample(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane_is_seen(lanes, lane, event);
@@ -529,7 +538,8 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
         stretch->off_ns[OFF_BLOCKED] += event->weight_ns;
         stretch->run_ns[OFF_BLOCKED] += others_run ? event->weight_ns : 0;
     }
-    bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
+    bool is_asleep = event->flags & WW_S_BLOCKED;
+    bool is_idle = sites_sample_is_idle(lanes->sites, event->frame) || spins_for_team(lanes, lane, step);
     if (is_asleep && lane->is_worker)
         return;
     if (is_asleep && lane->has_switches)

@@ -398,11 +398,13 @@ static void gather_team(struct steps *steps, const struct pool *pool, struct spa
     add_in_state(out, &pool->worker, 1 - idle, steps, AS_SAMPLED);
 }
 
-/* A thread that spins for its team does what that does. */
+/* A thread that spins for its team does what that does. If nobody in it was seen at work, it waits for another process.
+ */
 static void gather_on(const struct pool *pool, struct steps *steps, struct sparse *out)
 {
+    const struct sparse *meanwhile = pool->worker.n ? &pool->worker : &pool->idle;
     sparse_add_all(out, &pool->on, 1);
-    add_in_state(out, &pool->worker, fmax(0, sparse_sum(&pool->idle) - pool->team_idle_ns), steps, AS_SAMPLED);
+    add_in_state(out, meanwhile, fmax(0, sparse_sum(&pool->idle) - pool->team_idle_ns), steps, AS_SAMPLED);
 }
 
 /* Where samples tell nothing better: where the thread or its team was seen at all. What young threads do nothing tells

@@ -291,6 +291,8 @@ const struct site *sites_at(const struct sites *sites, uint32_t site)
 bool sites_step_is_spinning(const struct sites *sites, uint32_t step)
 {
     const struct step_key *key = steps_key(sites->steps, step);
+    if (key->what == WHAT_PLACE && step_state_is_code((enum step_state)key->state) && sites->code)
+        return code_place(sites->code, key->id)->is_spinning;
     if (key->what != WHAT_SITE)
         return false;
     uint32_t region = sites_at(sites, key->id)->region;

@@ -173,7 +173,7 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
     case KIND_DESCHEDULED:
         return ADVICE_MACHINE;
     case KIND_TRANSFER:
-        return cause->is_spinning ? ADVICE_WRITER : advice_of_transfer(analysis, cause->step);
+        return advice_of_transfer(analysis, cause->step);
     default:
         if (cause->is_generated)
             return ADVICE_COMPARE_GENERATED;
@@ -206,6 +206,8 @@ enum advice advice_of(const struct analysis *analysis, const struct cause *cause
         return ADVICE_OTHER_PROCESSES;
     if (analysis->steps[cause->step].is_start)
         return ADVICE_START_UP;
+    if (cause->is_spinning)
+        return ADVICE_WRITER;
     if (cause->kind == KIND_BLOCKED && 2 * cause->served_share > 1)
         return ADVICE_LOOK_MORE_OFTEN;
     if (is_program && 2 * (cause->serial_share - cause->served_share) > 1)

@@ -168,6 +168,8 @@ struct reason reason_of(const struct cause *cause, const struct sides *sides)
         return (struct reason){.kind = REASON_UNRECORDED};
     if (cause->is_unexplained)
         return (struct reason){.kind = REASON_UNEXPLAINED};
+    if (cause->is_spinning)
+        return of_time(late, others);
     switch (cause->kind) {
     case KIND_MORE_WORK:
     case KIND_SLOWER:

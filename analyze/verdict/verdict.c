@@ -75,6 +75,7 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
     cause->no_longer = reason_of_no_longer(&sides.no_longer, &sides.others);
     settle_threads(cause, &sides);
     cause->has_instead = has_instead(cause, &sides);
+    cause->n_partings = cause->is_spinning ? 0 : cause->n_partings;
     for (uint32_t i = 0; i < cause->n_partings; i++)
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
@@ -106,6 +107,20 @@ static void settle_nodes(struct analysis *analysis, const struct settled_kinds *
             continue;
         node_becomes(node, KIND_MORE_TIME, settled[cause[i] - 1].more_time);
         node_becomes(node, KIND_SLOWER, settled[cause[i] - 1].slower);
+    }
+}
+
+/* Nobody waits in MPI for a rank that waits in a loop of its own, if all do. It counts as computing. */
+static void find_spinning(struct analysis *analysis)
+{
+    analysis->spinning = arena_array(&analysis->arena, struct spinning_loop, analysis->n_nodes + 1);
+    for (uint32_t i = 0; i < analysis->n_nodes && analysis->code; i++) {
+        const struct code_node *node = &analysis->nodes[i];
+        uint32_t place = analysis->steps[node->step].place;
+        bool is_long = node->longest_ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.wall_ns;
+        if (is_long && !node->cause && place != CODE_NONE && code_place(analysis->code, place)->is_spinning)
+            analysis->spinning[analysis->n_spinning++] =
+                (struct spinning_loop){.step = node->step, .dur_ns = node->longest_ns};
     }
 }
 
@@ -151,6 +166,7 @@ void verdicts_find(struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
         settle_gain(analysis, &analysis->partitions[i].whole);
     settle_nodes(analysis, settled, &scratch);
+    find_spinning(analysis);
     answer_find(analysis);
     verdict_settle_efficiency(analysis);
     arena_release(&scratch);

@@ -427,6 +427,40 @@ static void test_extension_modules(void **state)
     arena_release(&arena);
 }
 
+static void check_spins(const char *path)
+{
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, path, NULL, 0), n_spins = 0, n_works = 0;
+    for (uint32_t r = 0; r < code_n_routines(code, module); r++)
+        code_place_at(code, module, code_routine_address(code, module, r));
+    for (uint32_t p = 0; p < code_n_places(code); p++) {
+        const struct code_place *place = code_place(code, p);
+        bool spins = place->host_routine && !strncmp(place->host_routine, "spin_", 5);
+        bool works = place->host_routine && !strncmp(place->host_routine, "work_", 5);
+        if (!place->is_loop || !(spins || works) || place->source != place->id)
+            continue;
+        if (place->is_spinning != spins)
+            fail_msg("%s: %s is taken for one that %s", path, place->host_routine, spins ? "works" : "spins");
+        n_spins += spins;
+        n_works += works;
+    }
+    assert_true(n_spins >= 10 && n_works >= 9);
+    code_close(code);
+}
+
+/* Loops that only look at memory are waits of their own, however they are compiled. Without optimisation counts stay in
+ * memory, where a loop looks at them. */
+static void test_spins(void **state)
+{
+    (void)state;
+    check_spins(SHAPES_BIN "/spins-O1");
+    check_spins(SHAPES_BIN "/spins-O2");
+    check_spins(SHAPES_BIN "/spins-O3");
+#ifdef HAVE_PLUGIN
+    check_spins(SHAPES_BIN "/spins-counted");
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,7 +471,7 @@ int main(void)
         cmocka_unit_test(test_padded),           cmocka_unit_test(test_names),
         cmocka_unit_test(test_long_names),       cmocka_unit_test(test_runtime),
         cmocka_unit_test(test_interpreters),     cmocka_unit_test(test_extension_modules),
-        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_methods),          cmocka_unit_test(test_spins),
 #ifdef HAVE_FORTRAN
         cmocka_unit_test(test_parallel_regions), cmocka_unit_test(test_calls_are_not_at_the_procedure),
 #endif
