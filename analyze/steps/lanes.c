@@ -69,6 +69,21 @@ struct others_did stretch_others(const struct stretch *stretch, enum off_kind ki
                                .lacked_ns = lacked_ns + floor(part * (double)stretch->kept_ns[kind])};
 }
 
+/* A main thread that sleeps while young threads compute, or would, is about what they do. Samples tell of some of them
+ * all that they did. */
+static void split_young(const struct stretch *stretch, double amounts[N_AMOUNTS])
+{
+    double unseen_ns = (double)stretch->young_ns - sparse_sum(&stretch->worker);
+    double unseen = stretch->young_ns ? unseen_ns / (double)stretch->young_ns : !stretch->n_worker;
+    double ready_ns = unseen * (double)stretch->young_ready_ns, all_ns = unseen_ns + ready_ns;
+    if (!(unseen > 0) || !(all_ns > 0))
+        return;
+    double part = fmin(1, amounts[OFF_BLOCKED] / all_ns);
+    amounts[stretch->n_worker ? BY_TEAM : ON_CPU] += part * unseen_ns;
+    amounts[OFF_PREEMPTED] += part * ready_ns;
+    amounts[OFF_BLOCKED] = fmax(0, amounts[OFF_BLOCKED] - part * all_ns);
+}
+
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
 {
     uint64_t left_ns = stretch_length(stretch);
@@ -85,14 +100,7 @@ void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
         amounts[BY_TEAM] += others.ran_ns;
         amounts[OFF_PREEMPTED] += others.lacked_ns;
     }
-    /* A main thread that sleeps while young threads compute, or would, which no sample tells, is about what they do. */
-    if (stretch->n_worker || amounts[BY_TEAM] > 0 || !(stretch->young_ns | stretch->young_ready_ns))
-        return;
-    double young_ns = (double)stretch->young_ns + (double)stretch->young_ready_ns;
-    double part = fmin(1, amounts[OFF_BLOCKED] / young_ns);
-    amounts[ON_CPU] += part * (double)stretch->young_ns;
-    amounts[OFF_PREEMPTED] += part * (double)stretch->young_ready_ns;
-    amounts[OFF_BLOCKED] = fmax(0, amounts[OFF_BLOCKED] - part * young_ns);
+    split_young(stretch, amounts);
 }
 
 static void lane_begin(struct lanes *lanes, uint32_t location)

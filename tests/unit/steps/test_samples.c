@@ -557,6 +557,33 @@ static void young_threads_compute_while_the_main_thread_sleeps(void **state)
     scene_free(scene);
 }
 
+/* One of two young threads was sampled, and ended before the other one began. */
+static void young_threads_that_samples_missed_compute_as_well(void **state)
+{
+    (void)state;
+    struct trace_point young = {.module = TRACE_NONE, .is_young_time = true};
+    const struct trace_bin bin = {.point = 0, .value = 70000000};
+    struct scene *scene = scene_make(2);
+    scene->trace->points = &young;
+    scene->trace->n_points = 1;
+    add_workers(scene->trace, 1);
+    uint32_t loop = code_frame(scene, "loop");
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint64_t i = 0; i < 30; i++)
+        sample(scene, 2, loop, 1000 + 1000 * i, 0);
+    off_and_on(scene, 2, 30100, 100000, WW_SW_OUT);
+    off_and_on(scene, 0, 20, 100000, WW_SW_OUT);
+    scene_event(scene, (struct event){.kind = EV_BINS, .time_ns = 100010000, .bins = &bin, .n_bins = 1});
+    barriers(scene, (uint64_t[]){100010, 10}, 100020);
+    scene_analyse(scene);
+    assert_in_range(scene->analysis->efficiency.compute_ns / 1000, 69000, 71000);
+    assert_in_range(scene->analysis->efficiency.blocked_ns / 1000, 29000, 31000);
+    assert_int_equal(kind_of(scene, "loop", &share), KIND_MORE_TIME);
+    assert_true(share > 0.65);
+    scene_free(scene);
+}
+
 /* Two of them at a time, which had no CPU for as long as they computed; where, nothing tells but the main thread's
  * waiting for them. */
 static void young_threads_without_a_cpu_are_the_machine_s(void **state)
@@ -817,6 +844,7 @@ int main(void)
         cmocka_unit_test(a_worker_works_for_the_thread_that_slept_last),
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
+        cmocka_unit_test(young_threads_that_samples_missed_compute_as_well),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
         cmocka_unit_test(who_spends_as_long_is_late_as_far_as_samples_tell),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
