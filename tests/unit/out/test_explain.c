@@ -108,24 +108,22 @@ static void threads_that_share_unevenly_are_told(void **state)
     (void)state;
     static const struct {
         uint32_t n_threads, n_at_once;
-        double at_a_time, most_share, most_error;
+        double at_a_time, most_share, most_error, lacking_ns;
         const char *told, *next; /* NULL: nothing is said of threads */
-        double lacking_ns;
     } cases[] = {
-        {4, 4, 1.4, 0.71, 0.02, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
-         "divide it evenly among the threads of rank 1 first: another schedule", 0},
-        {2, 2, 1.1, 0.91, 0.03, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
-         "divide it evenly among the threads of rank 1 first", 0},
+        {4, 4, 1.4, 0.71, 0.02, 0, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
+         "divide it evenly among the threads of rank 1 first: another schedule"},
+        {2, 2, 1.1, 0.91, 0.03, 0, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
+         "divide it evenly among the threads of rank 1 first"},
         /* Too few samples to know. */
-        {4, 4, 3.1, 0.36, 0.1, NULL, NULL, 0},
-        {4, 4, 3.9, 0.27, 0.01, NULL, NULL, 0},
-        {4, 4, 1, 0.27, 0.01, "; 4 threads of rank 1 take turns in it, one at a time",
-         "let the threads of rank 1 work at the same time: shorten the critical section", 0},
-        /* They have one CPU: no wonder. */
-        {4, 1, 1, 0.27, 0.01, NULL, NULL, 0},
-        /* Others had their CPUs. */
-        {4, 4, 1, 0.27, 0.01, NULL, NULL, 1e9},
-        {1, 4, 1, 1, 0.01, NULL, NULL, 0},
+        {4, 4, 3.1, 0.36, 0.1, 0, NULL, NULL},
+        {4, 4, 3.9, 0.27, 0.01, 0, NULL, NULL},
+        {4, 4, 1, 0.27, 0.01, 0, "; 4 threads of rank 1 take turns in it, one at a time",
+         "let the threads of rank 1 work at the same time: shorten the critical section"},
+        /* They have one CPU, or others use the rest: no wonder. */
+        {4, 1, 1, 0.27, 0.01, 0, NULL, NULL},
+        {4, 4, 1, 0.27, 0.01, 0.5e9, NULL, NULL},
+        {1, 4, 1, 1, 0.01, 0, NULL, NULL},
     };
     const struct step step = {.place = CODE_NONE};
     struct trace trace = {0};
@@ -142,12 +140,12 @@ static void threads_that_share_unevenly_are_told(void **state)
         struct cause_rank other = {.rank = 0, .time_ns = 1e9};
         struct cause cause = {.kind = KIND_MORE_TIME,
                               .waiting_ns = 1e9,
+                              .lacking_ns = cases[i].lacking_ns,
                               .ranks = &late,
                               .n_ranks = 1,
                               .n_late = 1,
                               .others = &other,
-                              .n_others = 1,
-                              .lacking_ns = cases[i].lacking_ns};
+                              .n_others = 1};
         analysis.causes = &cause;
         cause.kind_ns[KIND_MORE_TIME] = cause.waiting_ns;
         const char *expected = "rank 1 spends 3.0 x as long in it as rank 0";
@@ -418,6 +416,7 @@ static void advice_fits_what_is_explained(void **state)
     cause.kind = KIND_TRANSFER;
     cause.is_spinning = true;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "which rank writes to this memory"));
+    cause.is_spinning = false;
     cause.kind = KIND_BLOCKED;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "waits for a lock"));
     cause.pause = PAUSE_SLEEP;
