@@ -15,7 +15,7 @@ enum thread_sharing thread_sharing_of(const struct cause *cause)
     double even = 1. / rank->n_threads;
     if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
         return SHARED_UNEVENLY;
-    bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns < WORTH_SAYING * cause->waiting_ns;
+    bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;
     bool is_alone = rank->threads < MORE_THREADS && had_cpus;
     return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
 }

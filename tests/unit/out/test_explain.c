@@ -122,7 +122,7 @@ static void threads_that_share_unevenly_are_told(void **state)
          "let the threads of rank 1 work at the same time: shorten the critical section"},
         /* They have one CPU, or others use the rest: no wonder. */
         {4, 1, 1, 0.27, 0.01, 0, NULL, NULL},
-        {4, 4, 1, 0.27, 0.01, 0.5e9, NULL, NULL},
+        {4, 4, 1, 0.27, 0.01, 1.5e9, NULL, NULL},
         {1, 4, 1, 1, 0.01, 0, NULL, NULL},
     };
     const struct step step = {.place = CODE_NONE};
