@@ -434,6 +434,18 @@ static void the_first_line_is_the_answer(void **state)
     assert_null(strstr(text, "why ranks wait"));
     assert_null(strstr(text, "next:"));
     free(text);
+    struct repeated_fetch fetch = {.call = "MPI_Get a.c:7", .rank = 1, .dur_ns = 3e9};
+    f->analysis.fetches = &fetch;
+    f->analysis.n_fetches = 1;
+    expect_first(f,
+                 "Ranks wait inside MPI for 2.0 % of the time only, but MPI_Get a.c:7 may wait as well: it fetches the "
+                 "same again and again, for 3.00 s on rank 1.\n");
+    struct spinning_loop spinning = {.step = f->causes[0].step, .dur_ns = 4e9};
+    f->analysis.spinning = &spinning;
+    f->analysis.n_spinning = 1;
+    expect_first(f, "Ranks wait inside MPI for 2.0 % of the time only, but loop jacobi.c:58-63 in relax() waits for "
+                    "memory to change, for up to 4.00 s on one rank.\n");
+    f->analysis.n_fetches = f->analysis.n_spinning = 0;
     answer->is_machine = true;
     answer->machine_share = 0.3;
     expect_first(f,
