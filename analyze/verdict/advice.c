@@ -138,14 +138,13 @@ static enum advice advice_of_sharing(const struct cause *cause)
     case BALANCE_UNEVEN:
         break;
     }
+    /* Threads of one rank share it more easily than ranks. */
+    if (cause->sharing == SHARED_UNEVENLY)
+        return cause->ranks[0].n_callers > 1 ? ADVICE_SHARE_CALLERS : ADVICE_SHARE_THREADS;
+    if (cause->sharing == SHARED_BY_TURNS)
+        return ADVICE_SHORTEN_SECTION;
     bool is_alone = cause->is_alone || (cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few);
-    if (is_alone)
-        return ADVICE_SHARE_OR_OVERLAP;
-    if (cause->sharing == SHARED_UNEVENLY && cause->ranks[0].n_callers > 1)
-        return ADVICE_SHARE_CALLERS;
-    return cause->sharing == SHARED_UNEVENLY   ? ADVICE_SHARE_THREADS
-           : cause->sharing == SHARED_BY_TURNS ? ADVICE_SHORTEN_SECTION
-                                               : ADVICE_NONE;
+    return is_alone ? ADVICE_SHARE_OR_OVERLAP : ADVICE_NONE;
 }
 
 /* Asleep or in the kernel. */

@@ -155,6 +155,9 @@ static void threads_that_share_unevenly_are_told(void **state)
         assert_int_equal(!strncmp(next, cases[i].next ? cases[i].next : "`whywait re", 11), 1);
         if (cases[i].next)
             assert_non_null(strstr(next, cases[i].next));
+        cause.is_alone = true; /* the same is easier among its threads than among ranks */
+        next = told_next(&arena, &analysis, &cause);
+        assert_non_null(strstr(next, cases[i].next ? cases[i].next : "only rank 1 runs this"));
         arena_release(&arena);
     }
 }
