@@ -23,6 +23,27 @@ static char *name_beside(const char *name)
     return path_format("%.*s%s", (int)(folder + length), name, ending);
 }
 
+/* What die() and exit() must not leave behind. Processes that were forked meanwhile have no part in it. */
+static struct {
+    const char *temporary; /* NULL = nothing */
+    pid_t owner;
+} unfinished;
+
+static void remove_unfinished(void)
+{
+    if (unfinished.temporary && unfinished.owner == getpid())
+        unlink(unfinished.temporary);
+}
+
+static void note_unfinished(const char *temporary)
+{
+    static bool is_begun;
+    if (!is_begun)
+        is_begun = atexit(remove_unfinished) == 0;
+    unfinished.temporary = temporary;
+    unfinished.owner = getpid();
+}
+
 /* A new file beside it, with the rights that it has or would have. NULL with errno; 0 where none should take its
  * place. */
 static FILE *open_beside(struct output *output, unsigned flags)
@@ -37,8 +58,10 @@ static FILE *open_beside(struct output *output, unsigned flags)
     output->temporary = name_beside(output->name);
     int fd = mkostemp(output->temporary, O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file && fchmod(fd, is_there ? before.st_mode & 07777 : rights) == 0)
+    if (file && fchmod(fd, is_there ? before.st_mode & 07777 : rights) == 0) {
+        note_unfinished(output->temporary);
         return file;
+    }
     int why = errno;
     if (fd >= 0)
         unlink(output->temporary);
@@ -104,6 +127,7 @@ int output_end(struct output *output, bool is_whole)
     int result = why && is_whole ? error("cannot write %s: %s", output->name, why) : 0;
     if (output->temporary && (why || !is_whole))
         unlink(output->temporary);
+    note_unfinished(NULL);
     free(output->temporary);
     *output = (struct output){0};
     return result;

@@ -70,6 +70,7 @@ enum { MOST_KINDS = 64, MOST_ALIKE = 5 };
 static struct kind {
     const char *format;
     uint64_t n, n_left_out;
+    char *said; /* last: who comes to the same says the same */
     char *last; /* of those left out */
 } kinds[MOST_KINDS];
 
@@ -96,6 +97,8 @@ static void say_left_out(void)
 static bool is_left_out(const char *format, const char *line)
 {
     struct kind *kind = kind_of(format);
+    if (kind && kind->said && !strcmp(kind->said, line))
+        return true;
     if (kind && !kind->n++) {
         static bool is_begun;
         if (!is_begun)
@@ -103,8 +106,13 @@ static bool is_left_out(const char *format, const char *line)
         kind->format = format;
         say_left_out();
     }
-    if (!kind || kind->n <= MOST_ALIKE)
+    if (!kind || kind->n <= MOST_ALIKE) {
+        if (kind) {
+            free(kind->said);
+            kind->said = strdup(line);
+        }
         return false;
+    }
     free(kind->last);
     kind->last = strdup(line);
     kind->n_left_out += kind->last != NULL;

@@ -8,9 +8,9 @@
  *   die    the user's error, only in commands and in main: one line, exit status 1
  *   error  one line, returns -1 for the caller to pass on
  *   warn   one line, goes on
- * Every line names what failed, where, and what to do. All go to stderr as "whywait: ...". Of many lines with one
- * format the first few are printed. The others are counted: one line says how many they are and repeats the last,
- * before the next line with a new format or at the end.
+ * Every line names what failed, where, and what to do. All go to stderr as "whywait: ...". A line that would be
+ * repeated is not. Of many lines with one format the first few are printed. The others are counted: one line says how
+ * many they are and repeats the last, before the next line with a new format or at the end.
  */
 #pragma once
 #include <stdbool.h>

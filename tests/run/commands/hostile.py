@@ -74,8 +74,14 @@ def size_limits(home):
         check(refuses(done, "File too large"), "a limit of file sizes:", done)
     done = run("salvage", spool, cwd=place, preexec_fn=small_files)
     check(done.returncode == 1 and done.stderr, "a limit of file sizes:", done)
+    for most in (40, 60):
+        run("html", "-o", "made", archive, cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most << 20, most << 20)))
+        (place / "made").unlink(missing_ok=True)
+    done = run("annotate", archive, cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
+    lines = done.stderr.splitlines()
+    check(done.returncode in (1, 2) and len(lines) == len(set(lines)), "five descriptors: a line is repeated:", done)
     left = [path.name for path in place.iterdir() if path not in (archive, spool)]
-    check(not left, "a limit of file sizes left", left)
+    check(not left, "limits of memory and file sizes left", left)
     check(all(files(spool).get(name) == text for name, text in before.items()), "a limit of file sizes: the spool has changed")
     done = run("salvage", spool, cwd=place)
     check(done.returncode == 0 and (spool / "traces.otf2").is_file(), "without a limit of file sizes:", done)
