@@ -6,7 +6,7 @@
  * ranks: 2
  * expect: loop=piece rank=1 share=0.85 call=MPI_Barrier wait="wait at barrier" waiters=0 counted_kind=more-work
  *         alike=0.2 one_thread=0.5 says="2 threads of rank 1 take turns in it, one at a time"
- *         next="let the threads of rank 1 work at the same time"
+ *         next="let the threads of rank 1 work at the same time" calm=1
  */
 #include "known.h"
 #include <omp.h>
