@@ -60,8 +60,9 @@ static void report_head(struct report *report)
     report_part(report, "compute", efficiency->compute_ns, true);
     report_part(report, "waiting", efficiency->waiting_ns, true);
     report_part(report, "transfer", efficiency->transfer_ns, false);
-    report_part(report, "in MPI", efficiency->mpi_ns - efficiency->never_back_ns, false);
-    report_part(report, "never came back from MPI", efficiency->never_back_ns, false);
+    double never_back_ns = trace->is_going ? 0 : efficiency->never_back_ns; /* which nobody knows yet */
+    report_part(report, "in MPI", efficiency->mpi_ns - never_back_ns, false);
+    report_part(report, "never came back from MPI", never_back_ns, false);
     report_part(report, "no CPU", efficiency->descheduled_ns, false);
     report_part(report, "blocked", efficiency->blocked_ns, false);
     report_part(report, "recording off", efficiency->unrecorded_ns, false);

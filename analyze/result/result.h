@@ -556,7 +556,7 @@ struct efficiency {
     double wall_ns, all_ns; /* all ranks' wall_ns, and the time of further threads that call MPI */
     /* Parts of all_ns, which they add up to; ended_ns is what ranks lack that ended before the run. */
     double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns, unrecorded_ns, ended_ns;
-    double never_back_ns; /* of mpi_ns: in calls without end; while the run goes on, nobody knows */
+    double never_back_ns; /* of mpi_ns: in calls without end */
     /* POP, multiplicative; NAN when not defined. `processor` is part of POP's transfer (efficiency.h). */
     double parallel, load_balance, serialisation, transfer, processor;
 };

@@ -144,7 +144,7 @@ void verdict_settle_efficiency(struct analysis *analysis)
 {
     struct efficiency *efficiency = &analysis->efficiency;
     efficiency->never_back_ns = 0;
-    for (uint32_t i = 0; i < analysis->n_open_waits && !analysis->trace->is_going; i++)
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
         efficiency->never_back_ns += (double)analysis->open_waits[i].dur_ns;
     efficiency->never_back_ns = fmin(efficiency->never_back_ns, efficiency->mpi_ns);
     bool is_unknown = efficiency->unrecorded_ns >= (NOTABLY_LONGER - 1) * efficiency->all_ns;

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { N = 20000, STEPS = 30 };
+enum { N = 200000, STEPS = 30 };
 
 static inline double work(double x, long n)
 {

@@ -87,9 +87,9 @@ static bool holds_other_end(const struct stat *about, int fd)
         if (known[i].inode == about->st_ino)
             return known[i].holds;
     ino_t end = S_ISFIFO(about->st_mode) ? about->st_ino : peer_of(about->st_ino);
-    known[next] = (struct known){about->st_ino, end && holds_end(end, fd)};
-    next = (next + 1) % KNOWN;
-    return end && holds_end(end, fd);
+    struct known *found = &known[next++ % KNOWN];
+    *found = (struct known){about->st_ino, end && holds_end(end, fd)};
+    return found->holds;
 }
 
 /* A file that is neither a pipe nor a socket: "anon_inode:[eventfd]". */
