@@ -101,39 +101,38 @@ static const char *headline_transfers(const struct label_book *book)
     return with_machine(book, text);
 }
 
-/* Waiting that is no call's, as far as it is known; NULL. */
-static const char *waiting_elsewhere(const struct label_book *book)
+static const char *headline_elsewhere(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
-    if (analysis->n_spinning)
-        return arena_printf(book->arena, "%s waits for memory to change, for up to %s on one rank",
-                            label_step(book, analysis->spinning[0].step),
-                            amount_duration(analysis->spinning[0].dur_ns).text);
-    if (analysis->n_fetches)
-        return arena_printf(book->arena, "%s may wait as well: it fetches the same again and again, for %s on rank %u",
-                            analysis->fetches[0].call, amount_duration(analysis->fetches[0].dur_ns).text,
-                            analysis->fetches[0].rank);
-    return NULL;
+    struct arena *arena = book->arena;
+    const struct repeated_fetch *fetch = analysis->fetches;
+    const char *share = amount_share(analysis->answer.program_share).text;
+    const char *where =
+        analysis->n_spinning
+            ? arena_printf(arena, "%s waits for memory to change, for up to %s on one rank",
+                           label_step(book, analysis->spinning[0].step),
+                           amount_duration(analysis->spinning[0].dur_ns).text)
+            : arena_printf(arena, "%s may wait as well: it fetches the same again and again, for %s on rank %u",
+                           fetch->call, amount_duration(fetch->dur_ns).text, fetch->rank);
+    return with_machine(book,
+                        arena_printf(arena, "Ranks wait inside MPI for %s of the time only, but %s.", share, where));
 }
 
 static const char *headline_fine(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
     const struct efficiency *efficiency = &analysis->efficiency;
-    const char *share = amount_share(analysis->answer.program_share).text, *elsewhere = waiting_elsewhere(book);
-    if (elsewhere)
-        return with_machine(book, arena_printf(book->arena, "Ranks wait inside MPI for %s of the time only, but %s.",
-                                               share, elsewhere));
+    struct arena *arena = book->arena;
+    const char *share = amount_share(analysis->answer.program_share).text;
     if (analysis->answer.lacks_cpus)
-        return arena_printf(book->arena,
+        return arena_printf(arena,
                             "Ranks had no CPU for %s of the time, so this run tells little about the program. No rank "
                             "is seen to be late: ranks wait for its code for %s of the time, at random.",
                             amount_share(efficiency->descheduled_ns / efficiency->all_ns).text, share);
-    return with_machine(book,
-                        arena_printf(book->arena,
-                                     "Nothing to improve in the program: it makes ranks wait for %s of the time, at "
-                                     "random.",
-                                     share));
+    return with_machine(
+        book,
+        arena_printf(arena, "Nothing to improve in the program: it makes ranks wait for %s of the time, at random.",
+                     share));
 }
 
 /* The first of the sentences on waits that never ended. */
@@ -220,11 +219,13 @@ const char *headline(const struct label_book *book)
     case ANSWER_BROKE_OFF:
         return headline_broke_off(book);
     case ANSWER_NO_WAIT:
-        return waiting_elsewhere(book) ? headline_fine(book) : "No rank waits for another.";
+        return "No rank waits for another.";
     case ANSWER_TRANSFERS:
         return headline_transfers(book);
     case ANSWER_FINE:
         return headline_fine(book);
+    case ANSWER_ELSEWHERE:
+        return headline_elsewhere(book);
     default:
         return headline_cause(book);
     }

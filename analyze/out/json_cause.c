@@ -425,10 +425,15 @@ json_t *json_partition(struct json *json, uint32_t number)
 
 json_t *json_answer(struct json *json)
 {
-    static const char *const kinds[] = {[ANSWER_ALONE] = "one-rank",      [ANSWER_NO_WAIT] = "no-waiting",
-                                        [ANSWER_TRANSFERS] = "transfers", [ANSWER_FINE] = "nothing-to-mend",
-                                        [ANSWER_CAUSE] = "cause",         [ANSWER_PARTITION] = "partition",
-                                        [ANSWER_HANG] = "hang",           [ANSWER_BROKE_OFF] = "broke-off"};
+    static const char *const kinds[] = {[ANSWER_ALONE] = "one-rank",
+                                        [ANSWER_NO_WAIT] = "no-waiting",
+                                        [ANSWER_TRANSFERS] = "transfers",
+                                        [ANSWER_FINE] = "nothing-to-mend",
+                                        [ANSWER_CAUSE] = "cause",
+                                        [ANSWER_PARTITION] = "partition",
+                                        [ANSWER_HANG] = "hang",
+                                        [ANSWER_BROKE_OFF] = "broke-off",
+                                        [ANSWER_ELSEWHERE] = "waits-elsewhere"};
     const struct answer *answer = &json->analysis->answer;
     const struct cause *cause = answer_cause(json->analysis);
     json_t *object =

@@ -465,7 +465,8 @@ static void report_causes(struct report *report, const struct report_options *op
 static void report_transfers(struct report *report)
 {
     const struct analysis *analysis = report->analysis;
-    bool is_trifle = analysis->answer.kind == ANSWER_FINE || analysis->answer.kind == ANSWER_BROKE_OFF;
+    bool is_trifle = analysis->answer.kind == ANSWER_FINE || analysis->answer.kind == ANSWER_ELSEWHERE ||
+                     analysis->answer.kind == ANSWER_BROKE_OFF;
     if (!analysis->transfers.have_most || (is_trifle && !report->all))
         return;
     struct arena *arena = &report->arena;

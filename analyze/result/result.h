@@ -336,6 +336,7 @@ struct answer {
         ANSWER_NO_WAIT,   /* no rank waits */
         ANSWER_TRANSFERS, /* moving data takes long, and longer than ranks wait for the program */
         ANSWER_FINE,      /* what the program makes ranks wait for is little, and at random */
+        ANSWER_ELSEWHERE, /* likewise, but ranks wait beside the calls of MPI, as far as that is known */
         ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
         ANSWER_PARTITION, /* ... or by more of the data */
         ANSWER_HANG,      /* ranks wait without end, in a ring or for longer than for all causes */

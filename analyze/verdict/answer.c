@@ -63,7 +63,7 @@ static bool is_fine(const struct analysis *analysis, double program_ns)
     return program_ns < (NOTABLY_LONGER - 1) * own_time(analysis) && !(endless_ns(analysis) > 0);
 }
 
-/* The largest of what there is to mend. */
+/* The largest of what there is to mend, else of what there is. */
 static void answer_set_cause(const struct analysis *analysis, struct answer *answer)
 {
     double most_ns = 0;
@@ -73,13 +73,18 @@ static void answer_set_cause(const struct analysis *analysis, struct answer *ans
             answer->kind = ANSWER_PARTITION;
             answer->number = i;
         }
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        if (analysis->causes[i].waiting_ns > most_ns && !analysis->causes[i].partition &&
-            analysis->causes[i].advice != ADVICE_NOTHING) {
-            most_ns = analysis->causes[i].waiting_ns;
-            answer->kind = ANSWER_CAUSE;
-            answer->number = i;
+    bool takes_all = false;
+    do {
+        for (uint32_t i = 0; i < analysis->n_causes; i++) {
+            const struct cause *cause = &analysis->causes[i];
+            if (cause->waiting_ns > most_ns && !cause->partition && (takes_all || cause->advice != ADVICE_NOTHING)) {
+                most_ns = cause->waiting_ns;
+                answer->kind = ANSWER_CAUSE;
+                answer->number = i;
+            }
         }
+        takes_all = !takes_all;
+    } while (takes_all && !(most_ns > 0));
 }
 
 static void answer_set_figures(const struct analysis *analysis, struct answer *answer)
@@ -152,8 +157,11 @@ static void answer_choose(struct analysis *analysis)
 void answer_find(struct analysis *analysis)
 {
     answer_choose(analysis);
+    struct answer *answer = &analysis->answer;
+    bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE;
     if (is_end_the_news(analysis)) {
-        analysis->answer.kind = ANSWER_BROKE_OFF;
-        analysis->answer.has_causes = false;
-    }
+        answer->kind = ANSWER_BROKE_OFF;
+        answer->has_causes = false;
+    } else if (is_nothing && (analysis->n_spinning || analysis->n_fetches))
+        answer->kind = ANSWER_ELSEWHERE;
 }

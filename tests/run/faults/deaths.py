@@ -76,6 +76,14 @@ def attempts():
     yield from ((f"inodes {n}", "inodes", (n,)) for n in range(3, 27))
 
 
+def kill(victims):
+    for pid in victims:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 class Attempt:
     def __init__(self, build, home, chance):
         self.build, self.home, self.chance, self.lost = build, home, chance, 0
@@ -224,11 +232,7 @@ class Attempt:
                 break
         if victim in ("convert", "join"):
             time.sleep(self.chance.uniform(0, 0.03))
-        for pid in victims:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        kill(victims)
         status, said = self.end(process)
         if victim in ("convert", "join") and status != 5:
             return f"status {status} after {victim} was killed: {said[-600:]}"
@@ -240,11 +244,7 @@ class Attempt:
         process = self.start([self.tool, "record", self.program, "nothing", "0"])
         time.sleep(self.chance.uniform(0, 1))
         victims = [process.pid] if victim == "launcher" else self.find(process, (b"deaths",))[int(victim):][:1]
-        for pid in victims:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        kill(victims)
         status, said = self.end(process)
         deadline = time.monotonic() + LIMIT_S  # ranks whose launcher is gone end a little later
         while victim == "launcher" and time.monotonic() < deadline and self.ranks_live():

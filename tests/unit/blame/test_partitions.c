@@ -411,6 +411,15 @@ static void the_answer_is_something_to_mend(void **state)
     find(run);
     assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
     assert_int_equal(run->analysis.answer.number, 1);
+    /* Unless there is nothing else, and a call without end makes the causes worth a look. */
+    struct open_wait wait = {.rank = 1, .for_rank = 3, .dur_ns = 50 * MS};
+    run->analysis.causes[1].advice = ADVICE_NOTHING;
+    run->analysis.causes[1].balance = BALANCE_VARYING;
+    run->analysis.open_waits = &wait;
+    run->analysis.n_open_waits = 1;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    assert_int_equal(run->analysis.answer.number, 0);
 }
 
 /* All passes, from events on: rank 0 takes twice as long in 28 places, rank 1 very long in another one. */

@@ -434,6 +434,19 @@ static void the_first_line_is_the_answer(void **state)
     assert_null(strstr(text, "why ranks wait"));
     assert_null(strstr(text, "next:"));
     free(text);
+    answer->is_machine = true;
+    answer->machine_share = 0.3;
+    expect_first(f,
+                 "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random. For another "
+                 "30 % of the time ranks waited for others that had no CPU.\n");
+}
+
+/* Of other kinds than causes. */
+static void the_first_line_tells_what_else_there_is(void **state)
+{
+    struct fixture *f = *state;
+    struct answer *answer = &f->analysis.answer;
+    *answer = (struct answer){.kind = ANSWER_ELSEWHERE, .program_share = 0.02};
     struct repeated_fetch fetch = {.call = "MPI_Get a.c:7", .rank = 1, .dur_ns = 3e9};
     f->analysis.fetches = &fetch;
     f->analysis.n_fetches = 1;
@@ -446,11 +459,6 @@ static void the_first_line_is_the_answer(void **state)
     expect_first(f, "Ranks wait inside MPI for 2.0 % of the time only, but loop jacobi.c:58-63 in relax() waits for "
                     "memory to change, for up to 4.00 s on one rank.\n");
     f->analysis.n_fetches = f->analysis.n_spinning = 0;
-    answer->is_machine = true;
-    answer->machine_share = 0.3;
-    expect_first(f,
-                 "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random. For another "
-                 "30 % of the time ranks waited for others that had no CPU.\n");
     f->open_waits[0] = (struct open_wait){
         .rank = 0, .for_rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .longest_ns = 1};
     f->open_waits[1] = (struct open_wait){.rank = 1,
@@ -1146,6 +1154,7 @@ int main(void)
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(the_first_line_is_the_answer),
+        WITH_FIXTURE(the_first_line_tells_what_else_there_is),
         WITH_FIXTURE(transfers_are_the_first_line),
         WITH_FIXTURE(a_message_that_nobody_sent_is_told),
         WITH_FIXTURE(the_end_of_a_run_is_said_first),
