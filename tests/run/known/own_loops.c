@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each rank has a loop of its own, as where one builds the edges to its upper neighbour and the other those to its
- * lower one. Rank 1's takes longer, by more than the speeds of two CPUs differ: rank 0, which never comes to it, was not
- * idle for all that time.
+ * lower one. Rank 1's takes longer, by more than the speeds of two CPUs differ: rank 0, which never comes to it, was
+ * not idle for all that time.
  *
  * ranks: 2
  * expect: loop=upper rank=1 share=0.85 call=MPI_Barrier instead=lower
