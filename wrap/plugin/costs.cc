@@ -78,15 +78,6 @@ bool takes_block(const place &where)
     return !single_succ_p(e->src) && !single_pred_p(e->dest) && !loads_constant(e);
 }
 
-/* The nest in a variable of which the edge can be counted, or null. A loop's own number is added around it. */
-const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
-{
-    uint32_t telling = telling_loop(r, facts, edge);
-    if (telling == CFG_NONE)
-        return nest_around_edge(facts.loops, facts.is_free, r.graph.edges.at[edge]);
-    return nest_around(facts.loops, facts.is_free, facts.loops.at[facts.trips[telling].at].parent);
-}
-
 /* Counted in a block of its own, from which a jump leads on. */
 bool needs_jump(const routine &r, const loop_facts &facts, uint32_t edge)
 {
@@ -135,10 +126,6 @@ double cost_of(const routine &r, const loop_facts &facts, const double *weights,
         return block_weight(r, weights, block_of_condition(r, edge, arm.condition));
     return needs_jump(r, facts, edge) ? 2 * weights[edge] : weights[edge];
 }
-
-/* Every exit of a nest adds each of its variables to a word. With more of these additions than MOST_ADDITIONS the code
- * would grow by the square of the loop's size. */
-enum { MOST_ADDITIONS = 256 };
 
 bool call_is_of_another(const gimple *call)
 {
@@ -194,6 +181,14 @@ const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t
     return is_open ? &loop : nullptr;
 }
 
+const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
+{
+    uint32_t telling = telling_loop(r, facts, edge);
+    if (telling == CFG_NONE)
+        return nest_around_edge(facts.loops, facts.is_free, r.graph.edges.at[edge]);
+    return nest_around(facts.loops, facts.is_free, facts.loops.at[facts.trips[telling].at].parent);
+}
+
 double *counter_costs(routine &r, const loop_facts &facts, const options &options)
 {
     std::vector<unsigned char> is_counting;
@@ -206,22 +201,4 @@ double *counter_costs(routine &r, const loop_facts &facts, const options &option
     for (uint32_t e = 0; e < r.places.size(); e++)
         costs[e] = cost_of(r, facts, weights, e);
     return costs;
-}
-
-/* If there is no room for all, the dearest have it. */
-std::vector<const cfg_loop *> choose_nests(const routine &r, const loop_facts &facts, const double *costs)
-{
-    std::vector<const cfg_loop *> nests(r.graph.edges.n);
-    std::vector<uint64_t> n_additions(facts.loops.n);
-    std::vector<uint32_t> by_cost;
-    for (uint32_t e = 0; e < r.graph.edges.n; e++)
-        if (r.counter[e] != POINTS_NONE)
-            by_cost.push_back(e);
-    std::stable_sort(by_cost.begin(), by_cost.end(), [&](uint32_t a, uint32_t b) { return costs[a] > costs[b]; });
-    for (uint32_t e : by_cost) {
-        const cfg_loop *nest = nest_of(r, facts, e);
-        if (nest && (n_additions[(size_t)(nest - facts.loops.at)] += nest->n_exits) <= MOST_ADDITIONS)
-            nests[e] = nest;
-    }
-    return nests;
 }

@@ -26,8 +26,8 @@ const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t
 /* By edge: what a counter on it costs. In r's arena. */
 double *counter_costs(routine &r, const loop_facts &facts, const options &options);
 
-/* By edge with a counter: the loop nest in a variable of which it is counted; null = in memory. */
-std::vector<const cfg_loop *> choose_nests(const routine &r, const loop_facts &facts, const double *costs);
+/* The nest in a variable of which the edge can be counted, or null. A loop's own number is added around it. */
+const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge);
 
 /* Calls act(edge) for the edges into a loop's head from outside. */
 template <typename F> void each_entry(const routine &r, const cfg_loops &loops, const cfg_loop &loop, F act)

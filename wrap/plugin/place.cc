@@ -213,7 +213,8 @@ void insert_edge_counters(const routine &r, const loop_facts &facts, const doubl
 {
     calculate_dominance_info(CDI_DOMINATORS);
     std::map<uint32_t, nest> nests; /* by loop number */
-    std::vector<const cfg_loop *> nest_of_edge = choose_nests(r, facts, costs);
+    std::vector<const cfg_loop *> nest_of_edge =
+        choose_nests(facts.loops, r.counter, costs, [&](uint32_t e) { return nest_of(r, facts, e); });
     for (uint32_t e = 0; e < r.graph.edges.n; e++) {
         if (r.counter[e] == POINTS_NONE)
             continue;

@@ -230,28 +230,6 @@ double *counter_costs(routine &r, const loop_facts &facts, const options &option
     return costs;
 }
 
-/* Every exit of a nest adds each of its variables to a word. With more of these additions than MOST_ADDITIONS the code
- * would grow by the square of the loop's size. */
-enum { MOST_ADDITIONS = 256 };
-
-/* If there is no room for all, the dearest have it. */
-std::vector<const cfg_loop *> choose_nests(const routine &r, const loop_facts &facts, const double *costs)
-{
-    std::vector<const cfg_loop *> nests(r.graph.edges.n);
-    std::vector<uint64_t> n_additions(facts.loops.n);
-    std::vector<uint32_t> by_cost;
-    for (uint32_t e = 0; e < r.graph.edges.n; e++)
-        if (r.counter[e] != POINTS_NONE)
-            by_cost.push_back(e);
-    std::stable_sort(by_cost.begin(), by_cost.end(), [&](uint32_t a, uint32_t b) { return costs[a] > costs[b]; });
-    for (uint32_t e : by_cost) {
-        const cfg_loop *nest = nest_of(r, facts, e);
-        if (nest && (n_additions[(size_t)(nest - facts.loops.at)] += nest->n_exits) <= MOST_ADDITIONS)
-            nests[e] = nest;
-    }
-    return nests;
-}
-
 bool choose_edges(routine &r, const double *costs, const char **why)
 {
     std::vector<unsigned char> is_fixed;
@@ -419,7 +397,8 @@ void insert_edge_counters(routine &r, const options &options, const loop_facts &
 {
     inserter code(r, options);
     std::map<uint32_t, nest> nests; /* by loop number */
-    std::vector<const cfg_loop *> nest_of_edge = choose_nests(r, facts, costs);
+    std::vector<const cfg_loop *> nest_of_edge =
+        choose_nests(facts.loops, r.counter, costs, [&](uint32_t e) { return nest_of(r, facts, e); });
     for (uint32_t e = 0; e < r.graph.edges.n; e++) {
         if (r.counter[e] == POINTS_NONE)
             continue;
