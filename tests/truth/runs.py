@@ -135,5 +135,5 @@ class Tools:
     @staticmethod
     def add_options(parser):
         parser.add_argument("--whywait", default="build/bin/whywait", help="the command to judge (build/bin/whywait)")
-        parser.add_argument("--calm", type=float, default=0, metavar="SECONDS", help="wait so long at most for a free processor before each recording")
+        parser.add_argument("--calm", type=float, default=0, metavar="SECONDS", help="wait so long at most for a free CPU before each recording")
         parser.add_argument("--mpi", choices=("openmpi", "mpich"), default="openmpi")
