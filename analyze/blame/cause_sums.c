@@ -581,6 +581,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     cause->if_balanced_least_ns = gain.if_balanced_least_ns;
     cause->if_as_others_ns = (1 - serial.served_share) * gain.if_as_others_ns;
     cause->if_as_others_least_ns = (1 - serial.served_share) * gain.if_as_others_least_ns;
+    cause->if_as_others_known_ns = (1 - serial.served_share) * gain.if_as_others_known_ns;
     cause->serial_share = serial.share;
     cause->served_share = serial.served_share;
     cause->if_gone_ns = gain.if_gone_ns;

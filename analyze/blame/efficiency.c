@@ -355,7 +355,7 @@ struct gain gain_of(const struct gain_input *input)
     const struct efficiency *efficiency = input->efficiency;
     struct gain gain = {.last_rank = TRACE_NONE, .if_gone_ns = INFINITY, .among_ns = INFINITY};
     const struct waits waits = waits_of(input);
-    double as_others_ns = INFINITY;
+    double as_others_ns = INFINITY, known_ns = INFINITY;
     double all_lacks_ns = 0, frees_ns = waits.ns + sparse_sum(input->times);
     for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
         double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
@@ -365,8 +365,9 @@ struct gain gain_of(const struct gain_input *input)
         if (bound_ns < gain.if_gone_ns)
             gain.last_rank = rank;
         gain.if_gone_ns = fmin(gain.if_gone_ns, bound_ns);
-        as_others_ns =
-            fmin(as_others_ns, input->waits_ns[rank] + surplus_ns(input, &waits, rank) + unknown_ns + lacks_ns);
+        double rank_ns = input->waits_ns[rank] + surplus_ns(input, &waits, rank);
+        known_ns = fmin(known_ns, rank_ns);
+        as_others_ns = fmin(as_others_ns, rank_ns + unknown_ns + lacks_ns);
         gain.among_ns = input->takes_part[rank] ? fmin(gain.among_ns, bound_ns) : gain.among_ns;
     }
     gain.if_gone_ns =
@@ -381,6 +382,7 @@ struct gain gain_of(const struct gain_input *input)
     gain.if_balanced_least_ns = fmin(mean_ns, gain.if_gone_ns);
     gain.if_as_others_ns = fmin(as_others_ns, gain.if_gone_ns);
     gain.if_as_others_least_ns = fmin(gain.if_as_others_ns, input->critical_ns - input->critical_off_ns);
+    gain.if_as_others_known_ns = fmin(gain.if_as_others_ns, known_ns);
     if (most_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;
     return gain;

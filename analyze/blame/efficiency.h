@@ -80,9 +80,11 @@ struct gain {
     double if_balanced_ns, if_gone_ns;                  /* of wall time; >= 0, the first not above the second */
     double if_as_others_ns;                             /* likewise not above it */
     double if_balanced_least_ns, if_as_others_least_ns; /* where its late ranks lack a CPU as long then; no more */
-    double if_gone_off_ns; /* of the second, at least so much is time without a CPU, in it or elsewhere */
-    uint32_t last_rank;    /* that would be the last before all arrive together; TRACE_NONE */
-    double among_ns;       /* the most that those who take part gain, whatever others do meanwhile */
+    double
+        if_as_others_known_ns; /* likewise, by what is known that ranks wait for it and have too much of it; no more */
+    double if_gone_off_ns;     /* of the second, at least so much is time without a CPU, in it or elsewhere */
+    uint32_t last_rank;        /* that would be the last before all arrive together; TRACE_NONE */
+    double among_ns;           /* the most that those who take part gain, whatever others do meanwhile */
 };
 
 /* Adds to `waits_ns`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */

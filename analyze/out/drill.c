@@ -283,6 +283,14 @@ static const char *gone_off(struct drill *drill, const struct cause *cause)
     return arena_printf(&drill->arena, ", %s of that without a CPU", amount_duration(cause->if_gone_off_ns).text);
 }
 
+/* ", more than its waiting, as time without a CPU goes with it" */
+static const char *excess(struct drill *drill, const struct cause *cause)
+{
+    return cause->gain_excess ? arena_printf(&drill->arena, ", more than its waiting, as %s goes with it",
+                                             explain_excess(cause->gain_excess))
+                              : "";
+}
+
 void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
 {
     struct drill drill;
@@ -299,9 +307,9 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
         page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
                    amount_duration(cause->direct_ns).text, amount_duration(passed_on_ns).text);
     if (cause->remedy != REMEDY_NONE)
-        page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate)",
+        page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate%s)",
                    cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
-                   explain_gain(&drill.arena, cause));
+                   explain_gain(&drill.arena, cause), excess(&drill, cause));
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "if it took no time: nothing");
     else if (cause->remedy != REMEDY_NONE)

@@ -483,6 +483,14 @@ const char *explain_gain(struct arena *arena, const struct cause *cause)
     return amount_gains(arena, fmin(cause->gain_least_ns, cause->gain_ns), cause->gain_ns);
 }
 
+const char *explain_excess(enum gain_excess excess)
+{
+    static const char *const beside[] = {[EXCESS_LACKING] = "time without a CPU",
+                                         [EXCESS_SHARED] = "waiting that other causes share",
+                                         [EXCESS_UNSEEN] = "time in which other ranks have ended or are inside MPI"};
+    return beside[excess];
+}
+
 const char *explain_gain_share(struct arena *arena, const struct cause *cause, double wall_ns)
 {
     if (cause->gain_ns < 1 || cause->is_gain_minor || wall_ns <= 0)

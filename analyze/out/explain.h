@@ -14,6 +14,8 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause);
  * arena, or static. */
 const char *explain_gain(struct arena *arena, const struct cause *cause);
 const char *explain_gain_share(struct arena *arena, const struct cause *cause, double wall_ns);
+/* "time without a CPU": what goes with the cause as well, where it gains more than its waiting; NULL: it does not. */
+const char *explain_excess(enum gain_excess excess);
 /* "rows 2-4 have the same rank late; together 224 ms"; NULL where there are
  * none. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);

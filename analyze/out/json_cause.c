@@ -357,6 +357,8 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "gain_ns", json_ns(cause->gain_ns));
     json_object_set_new(object, "gain_least_ns", json_ns(cause->gain_least_ns));
     json_object_set_new(object, "gain_text", json_text(explain_gain(&json->scratch, cause)));
+    json_object_set_new(object, "gain_excess",
+                        cause->gain_excess ? json_text(explain_excess(cause->gain_excess)) : json_null());
     json_object_set_new(object, "gain_share_text",
                         json_text(explain_gain_share(&json->scratch, cause, json->analysis->efficiency.wall_ns)));
     json_object_set_new(object, "serial_share", json_ratio(cause->serial_share));

@@ -269,6 +269,10 @@ static void report_partition_details(struct report *report, const struct partiti
 {
     struct page *page = &report->page;
     page_paragraph(page, HANG, HANG, headline_times(&report->arena, partition));
+    if (partition->whole.gain_excess)
+        page_paragraph(page, HANG, HANG + 2,
+                       arena_printf(&report->arena, "if fixed: more than its waiting, as %s goes with it",
+                                    explain_excess(partition->whole.gain_excess)));
     page_style(page, STYLE_ADVICE);
     page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", headline_next(partition)));
     page_style(page, STYLE_PLAIN);
@@ -297,6 +301,24 @@ static void report_rest(struct report *report)
                   amount_share(report->left_ns / report->analysis->waiting_ns).text);
 }
 
+/* "if fixed: row 1 gains more than its waiting, as time without a CPU goes with it" */
+static void report_excess(struct report *report, enum gain_excess excess)
+{
+    uint32_t *rows = arena_array(&report->arena, uint32_t, report->rows.n + 1), n = 0;
+    for (size_t i = 0; i < report->rows.n; i++)
+        if (!report->rows.at[i].is_partition && row_cause(report, &report->rows.at[i])->gain_excess == excess)
+            rows[n++] = report->rows.at[i].number + 1;
+    /* Numbers of rows are told like those of ranks, without the word. */
+    if (n)
+        page_paragraph(
+            &report->page, INDENT, HANG,
+            arena_printf(&report->arena, "if fixed: row%s %s more than %s waiting, as %s goes with it",
+                         n == 1 ? "" : "s",
+                         arena_printf(&report->arena, "%s %s", strchr(amount_ranks(&report->arena, rows, n), ' ') + 1,
+                                      n == 1 ? "gains" : "gain"),
+                         n == 1 ? "its" : "their", explain_excess(excess)));
+}
+
 /* Where several rows have gains, somebody will add them up. Yet each leaves the others as they are. */
 static void report_gains(struct report *report)
 {
@@ -304,6 +326,8 @@ static void report_gains(struct report *report)
     for (size_t i = 0; i < report->rows.n; i++)
         n += *explain_gain_share(&report->arena, row_cause(report, &report->rows.at[i]),
                                  report->analysis->efficiency.wall_ns) != 0;
+    for (enum gain_excess excess = EXCESS_NONE + 1; excess < EXCESS_N; excess++)
+        report_excess(report, excess);
     if (n > 1)
         page_line(&report->page, "%*sif fixed: each row alone; gains of several rows do not add up", INDENT, "");
 }

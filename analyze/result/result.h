@@ -230,6 +230,11 @@ enum balance {
 enum remedy { REMEDY_SHARE, REMEDY_AS_OTHERS, REMEDY_NONE };
 const char *remedy_name(enum remedy remedy); /* "share", "as-others", "none": as in the JSON */
 
+/* Why a gain is more than the waiting for its cause. With the work goes as well: time in which ranks lack a CPU, which
+ * is the machine's; waits that other causes have their part of; or time in which nobody is known to wait, since the
+ * others have ended or are inside calls of MPI. */
+enum gain_excess { EXCESS_NONE, EXCESS_LACKING, EXCESS_SHARED, EXCESS_UNSEEN, EXCESS_N };
+
 /* How threads share a cause on the rank most to blame. By turns: all have their parts, but one works at a time, though
  * there are CPUs for more. */
 enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
@@ -260,6 +265,7 @@ struct cause {
     double if_balanced_ns;  /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
     double if_as_others_ns; /* were its late ranks in it no longer than the others; <= if_gone_ns */
     double if_balanced_least_ns, if_as_others_least_ns; /* where its late ranks lack a CPU as long then; no more */
+    double if_as_others_known_ns;                       /* by what ranks wait for it and have too much of it; no more */
     double if_gone_ns;                                  /* the most, did it take no time at all; >= if_balanced_ns */
     double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
     double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
@@ -305,6 +311,7 @@ struct cause {
     enum thread_sharing sharing;
     enum remedy remedy;
     double gain_ns, gain_least_ns; /* of wall time, by that; and where late ranks lack a CPU as long then; no more */
+    enum gain_excess gain_excess;
     bool is_gain_minor, is_gain_least_minor; /* ... which is less of the run than people care for */
     enum advice advice;
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */

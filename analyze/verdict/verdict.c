@@ -29,6 +29,21 @@ static void settle_threads(struct cause *cause, const struct sides *sides)
     cause->other_threads = is_told ? n_others : 0;
 }
 
+/* A gain that is the waiting as far as people care is told as that. Evenly shared work gains more than the waiting by
+ * what it lacked a CPU only. */
+static void settle_excess(struct cause *cause)
+{
+    double waiting_ns = cause->waiting_ns;
+    if (cause->gain_ns <= NOTABLY_LONGER * waiting_ns) {
+        cause->gain_ns = fmin(cause->gain_ns, waiting_ns);
+        cause->gain_least_ns = fmin(cause->gain_least_ns, waiting_ns);
+        cause->gain_excess = EXCESS_NONE;
+    } else if (cause->gain_least_ns <= waiting_ns || cause->remedy == REMEDY_SHARE)
+        cause->gain_excess = EXCESS_LACKING;
+    else
+        cause->gain_excess = cause->if_as_others_known_ns > waiting_ns ? EXCESS_SHARED : EXCESS_UNSEEN;
+}
+
 /* Nobody shares out a slow memory or a sleep: it goes. And what varies by chance stays. */
 static void settle_gain(const struct analysis *analysis, struct cause *cause)
 {
@@ -43,10 +58,12 @@ static void settle_gain(const struct analysis *analysis, struct cause *cause)
         cause->gain_ns = cause->if_as_others_ns;
         cause->gain_least_ns = cause->if_as_others_least_ns;
     }
+    settle_excess(cause);
     if (cause->gain_ns < NOTABLY_LONGER * cause->gain_least_ns)
         cause->gain_least_ns = cause->gain_ns; /* one figure */
     cause->is_gain_minor = cause->gain_ns < minor_ns;
     cause->is_gain_least_minor = cause->gain_least_ns < minor_ns;
+    cause->gain_excess = cause->is_gain_minor ? EXCESS_NONE : cause->gain_excess; /* no figure is told */
 }
 
 void verdict_settle_parting(struct parting *parting)

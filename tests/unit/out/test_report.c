@@ -899,6 +899,41 @@ static void gains_are_those_of_one_row(void **state)
     }
 }
 
+/* What goes with the cause beside its waiting: without a word the one figure belies the other. */
+static void a_gain_beyond_the_waiting_is_explained(void **state)
+{
+    struct fixture *f = *state;
+    struct cause *cause = &f->causes[0];
+    const struct {
+        enum cause_kind kind;
+        double gain_ns, least_ns, known_ns;
+        const char *figure, *said;
+    } cases[] = {
+        {KIND_MORE_TIME, 7e9, 3e9, 0, "-3.0 s to -7.0 s", "as time without a CPU goes with it\n"},
+        {KIND_BLOCKED, 7e9, 3e9, 7e9, "-3.0 s to -7.0 s", "as time without a CPU goes with it\n"},
+        {KIND_BLOCKED, 7e9, 7e9, 6.5e9, "-7.0 s", "as waiting that other causes share goes with it\n"},
+        {KIND_BLOCKED, 7e9, 7e9, 3e9, "-7.0 s", "as time in which other ranks have ended or are"},
+        {KIND_BLOCKED, 6.2e9, 6.1e9, 6.1e9, "-6.0 s", NULL},
+        {KIND_MORE_TIME, 5e9, 3e9, 0, "-3.0 s to -5.0 s", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memset(cause->kind_ns, 0, sizeof cause->kind_ns);
+        cause->kind = cases[i].kind;
+        cause->kind_ns[cause->kind] = cause->waiting_ns;
+        cause->if_balanced_ns = cause->if_as_others_ns = cases[i].gain_ns;
+        cause->if_balanced_least_ns = cause->if_as_others_least_ns = cases[i].least_ns;
+        cause->if_as_others_known_ns = cases[i].known_ns;
+        char *text = printed(f, &usual);
+        expect_in(text, cases[i].figure);
+        if (cases[i].said) {
+            expect_in(text, "\n  if fixed: row 1 gains more than its waiting, as ");
+            expect_in(text, cases[i].said);
+        } else
+            assert_null(strstr(text, "more than its waiting"));
+        free(text);
+    }
+}
+
 static void every_kind_of_wait_is_explained(void **state)
 {
     struct fixture *f = *state;
@@ -1145,6 +1180,7 @@ int main(void)
         WITH_FIXTURE(a_call_reads_alike_in_no_two_rows),
         WITH_FIXTURE(a_call_says_for_whom_ranks_wait),
         WITH_FIXTURE(gains_are_those_of_one_row),
+        WITH_FIXTURE(a_gain_beyond_the_waiting_is_explained),
         WITH_FIXTURE(every_kind_of_wait_is_explained),
         WITH_FIXTURE(why_a_rank_waits_for_itself_is_told),
         WITH_FIXTURE(lines_keep_to_the_width),
