@@ -545,10 +545,21 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause)
     return text;
 }
 
+const char *explain_partition_reason(enum partition_reason reason, bool is_one_rank)
+{
+    static const char *const texts[][2] = {
+        [PARTITION_DATA] = {"it has more of the data", "they have more of the data"},
+        [PARTITION_SLOWER] = {"its CPU or memory is slower", "their CPUs or memory are slower"},
+        [PARTITION_EITHER] = {"it has more of the data, or a slower CPU or memory",
+                              "they have more of the data, or slower CPUs or memory"}};
+    return texts[reason][!is_one_rank];
+}
+
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number)
 {
+    const struct cause *cause = &analysis->causes[number];
     uint32_t *rows = arena_array(arena, uint32_t, analysis->n_causes + 1), n = 0;
-    double all_ns = analysis->causes[number].waiting_ns;
+    double all_ns = cause->waiting_ns;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         if (analysis->causes[i].like == number + 1) {
             rows[n++] = i + 1;
@@ -556,11 +567,14 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
         }
     if (!n)
         return NULL;
+    bool is_counted = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER;
     /* Numbers of rows are told like those of ranks, without the word. */
-    return arena_printf(
-        arena, "%s%s the same %s late; together %s", n == 1 ? "row " : "rows ",
-        arena_printf(arena, "%s %s", strchr(amount_ranks(arena, rows, n), ' ') + 1, n == 1 ? "has" : "have"),
-        analysis->causes[number].n_late == 1 ? "rank" : "ranks", amount_duration(all_ns).text);
+    return arena_printf(arena,
+                        "row%s %s %s the same rank%s late by the same factor: %s%s; together %s, %s of all waiting",
+                        n == 1 ? "" : "s", strchr(amount_ranks(arena, rows, n), ' ') + 1, n == 1 ? "has" : "have",
+                        cause->n_late == 1 ? "" : "s", is_counted ? "" : "perhaps ",
+                        explain_partition_reason(cause->like_reason, cause->n_late == 1), amount_duration(all_ns).text,
+                        amount_share(all_ns / analysis->waiting_ns).text);
 }
 
 const char *explain_instead(const struct label_book *book, const struct cause *cause)

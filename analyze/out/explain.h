@@ -16,8 +16,10 @@ const char *explain_gain(struct arena *arena, const struct cause *cause);
 const char *explain_gain_share(struct arena *arena, const struct cause *cause, double wall_ns);
 /* "time without a CPU": what goes with the cause as well, where it gains more than its waiting; NULL: it does not. */
 const char *explain_excess(enum gain_excess excess);
-/* "rows 2-4 have the same rank late; together 224 ms"; NULL where there are
- * none. */
+/* "it has more of the data", "their CPUs or memory are slower" */
+const char *explain_partition_reason(enum partition_reason reason, bool is_one_rank);
+/* "rows 2-4 have the same rank late by the same factor: it has more of the data; together 224 ms, 81 % of all waiting";
+ * NULL where there are none. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);
 /* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be
  * thought idle; NULL. In the arena of the book. */

@@ -3,6 +3,7 @@
 #include "analyze/constants/readers.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
+#include "analyze/out/explain.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,14 +234,10 @@ const char *headline(const struct label_book *book)
 
 const char *headline_partition(struct arena *arena, const struct partition *partition)
 {
-    static const char *const reasons[][2] = {
-        [PARTITION_DATA] = {"it has more of the data", "they have more of the data"},
-        [PARTITION_SLOWER] = {"it is slower at the same work", "they are slower at the same work"},
-        [PARTITION_EITHER] = {"it has more of the data, or is slower", "they have more of the data, or are slower"}};
     bool is_one = partition->whole.n_late == 1;
     return arena_printf(arena, "%s %s %s as long in %u places: %s", late_ranks(arena, &partition->whole),
                         is_one ? "takes" : "take", factor(arena, partition->factor), partition->n_causes,
-                        reasons[partition->reason][!is_one]);
+                        explain_partition_reason(partition->reason, is_one));
 }
 
 static int by_falling_time(const void *a, const void *b)
@@ -280,8 +277,8 @@ const char *headline_next(const struct partition *partition)
     static const char *const next[][2] = {
         [PARTITION_DATA] = {"divide the data anew, so that this rank has less of it",
                             "divide the data anew, so that these ranks have less of it"},
-        [PARTITION_SLOWER] = {"compare this rank's node and memory with the others'",
-                              "compare these ranks' nodes and memory with the others'"},
+        [PARTITION_SLOWER] = {"compare the clock speed and memory of this rank's node with the others'",
+                              "compare the clock speed and memory of these ranks' nodes with the others'"},
         [PARTITION_EITHER] = {"see whether this rank has more of the data; if not, compare its node with the others'",
                               "see whether these ranks have more of the data; if not, compare their nodes"}};
     return next[partition->reason][partition->whole.n_late > 1];

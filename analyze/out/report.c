@@ -233,10 +233,9 @@ static void report_cause_details(struct report *report, uint32_t number)
     const char *instead = report->all ? explain_instead(&report->book, cause) : NULL;
     if (instead)
         page_paragraph(page, HANG, HANG, instead);
-    if (report->all) {
+    if (report->all)
         report_parts(report, cause);
-        report_like(report, number);
-    }
+    report_like(report, number);
     uint32_t n_calls = report_n_calls(report, cause);
     const char *when = when_sentence(&report->arena, cause);
     for (uint32_t i = 0; i < n_calls; i++) {

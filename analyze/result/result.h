@@ -252,6 +252,13 @@ enum pause {
     PAUSE_N
 };
 
+/* Why the same ranks are late by the same factor in several causes. */
+enum partition_reason {
+    PARTITION_DATA,   /* they have more of the data */
+    PARTITION_SLOWER, /* they take longer for as much */
+    PARTITION_EITHER  /* core and cache may make as much of the same work, and nothing tells */
+};
+
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
@@ -293,13 +300,14 @@ struct cause {
     uint32_t n_ranks, n_late;        /* the first n_late carry what is worth naming */
     struct cause_rank *others;       /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
-    uint32_t partition;         /* from 1: the one that it has a part in (blame/partitions.h); 0 = none */
-    struct cause_site *sites;   /* by falling waiting_ns */
-    struct cause_file *files;   /* that a call of MPI-IO works on, by falling bytes */
-    struct parting *partings;   /* the first one is where the two sides part, others follow by falling share */
-    struct cause_part *parts;   /* at least one */
-    double lacking_ns;          /* of the machine's row: its late ranks had no CPU in the code that names it */
-    uint32_t like;              /* from 1: the largest cause with the same ranks late by as much; 0 = none */
+    uint32_t partition;                /* from 1: the one that it has a part in (blame/partitions.h); 0 = none */
+    struct cause_site *sites;          /* by falling waiting_ns */
+    struct cause_file *files;          /* that a call of MPI-IO works on, by falling bytes */
+    struct parting *partings;          /* the first one is where the two sides part, others follow by falling share */
+    struct cause_part *parts;          /* at least one */
+    double lacking_ns;                 /* of the machine's row: its late ranks had no CPU in the code that names it */
+    uint32_t like;                     /* from 1: the largest cause with the same ranks late by as much; 0 = none */
+    enum partition_reason like_reason; /* of the largest: why they are late in all of these */
     uint32_t n_beside;          /* beside what names it: outermost parts to which the same decision leads its ranks */
     double when_ns[WHEN_PARTS]; /* its waiting over the run, as the classes in which it has a part have it */
     double when_n[WHEN_PARTS];  /* its instances at the call at which most of it is felt */
@@ -327,11 +335,7 @@ struct cause {
 struct partition {
     struct cause whole; /* all of them taken as one: who, how much, and what it would gain; its step is the largest's */
     double factor;      /* as long as the others on average, the late ranks take in all */
-    enum partition_reason {
-        PARTITION_DATA,   /* they have more of the data */
-        PARTITION_SLOWER, /* they take longer for as much */
-        PARTITION_EITHER  /* core and cache may make as much of the same work, and nothing tells */
-    } reason;
+    enum partition_reason reason;
     uint32_t *causes; /* by falling waiting */
     uint32_t n_causes;
 };

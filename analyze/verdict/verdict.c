@@ -172,6 +172,25 @@ void verdict_settle_efficiency(struct analysis *analysis)
         *factors[i] = NAN;
 }
 
+/* What is counted alike in all rows is known. Times alone tell by how much: beyond what core and cache make of the same
+ * work it is more of it. */
+void verdict_settle_like(struct analysis *analysis)
+{
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        struct cause *cause = &analysis->causes[i];
+        cause->like_reason = cause->kind == KIND_MORE_WORK                 ? PARTITION_DATA
+                             : cause->kind == KIND_SLOWER                  ? PARTITION_SLOWER
+                             : cause->reason.times.mean > exp(SAME_FACTOR) ? PARTITION_DATA
+                                                                           : PARTITION_EITHER;
+    }
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        const struct cause *cause = &analysis->causes[i];
+        struct cause *largest = cause->like ? &analysis->causes[cause->like - 1] : NULL;
+        if (largest && largest->kind != cause->kind)
+            largest->like_reason = PARTITION_EITHER;
+    }
+}
+
 void verdicts_find(struct analysis *analysis)
 {
     struct arena scratch = {0};
@@ -180,6 +199,7 @@ void verdicts_find(struct analysis *analysis)
     settle_transfers(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         settled[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
+    verdict_settle_like(analysis);
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
         settle_gain(analysis, &analysis->partitions[i].whole);
     settle_nodes(analysis, settled, &scratch);

@@ -872,13 +872,31 @@ static void rows_that_are_alike_are_told(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct cause causes[] = {{.waiting_ns = 4e9, .n_late = 1}, {.waiting_ns = 3e9, .like = 1},
-                             {.waiting_ns = 2e9, .n_late = 2}, {.waiting_ns = 1e9, .like = 1},
-                             {.waiting_ns = 5e8, .like = 3},   {.waiting_ns = 4e8, .like = 1}};
-    const struct analysis analysis = {.causes = causes, .n_causes = sizeof causes / sizeof *causes};
-    assert_string_equal(explain_like(&arena, &analysis, 0), "rows 2,4,6 have the same rank late; together 8.40 s");
+    struct cause causes[] = {{.waiting_ns = 4e9, .n_late = 1, .kind = KIND_MORE_WORK}, {.waiting_ns = 3e9, .like = 1},
+                             {.waiting_ns = 2e9, .n_late = 2, .kind = KIND_MORE_TIME}, {.waiting_ns = 1e9, .like = 1},
+                             {.waiting_ns = 5e8, .like = 3, .kind = KIND_MORE_TIME},   {.waiting_ns = 4e8, .like = 1}};
+    struct analysis analysis = {.causes = causes, .n_causes = sizeof causes / sizeof *causes, .waiting_ns = 12e9};
+    causes[2].reason.times.mean = 1.4;
+    verdict_settle_like(&analysis);
+    assert_string_equal(explain_like(&arena, &analysis, 0),
+                        "rows 2,4,6 have the same rank late by the same factor: it has more of the data; together "
+                        "8.40 s, 70 % of all waiting");
     assert_null(explain_like(&arena, &analysis, 1));
-    assert_string_equal(explain_like(&arena, &analysis, 2), "row 5 has the same ranks late; together 2.50 s");
+    assert_string_equal(explain_like(&arena, &analysis, 2),
+                        "row 5 has the same ranks late by the same factor: perhaps they have more of the data, or "
+                        "slower CPUs or memory; together 2.50 s, 21 % of all waiting");
+    causes[2].reason.times.mean = 3;
+    causes[0].kind = causes[1].kind = causes[3].kind = causes[5].kind = KIND_SLOWER;
+    verdict_settle_like(&analysis);
+    assert_string_equal(explain_like(&arena, &analysis, 0),
+                        "rows 2,4,6 have the same rank late by the same factor: its CPU or memory is slower; together "
+                        "8.40 s, 70 % of all waiting");
+    assert_string_equal(explain_like(&arena, &analysis, 2),
+                        "row 5 has the same ranks late by the same factor: perhaps they have more of the data; "
+                        "together 2.50 s, 21 % of all waiting");
+    causes[1].kind = KIND_MORE_WORK; /* counted otherwise than the largest */
+    verdict_settle_like(&analysis);
+    assert_int_equal(causes[0].like_reason, PARTITION_EITHER);
     arena_release(&arena);
 }
 

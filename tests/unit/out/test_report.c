@@ -194,6 +194,7 @@ static void settle(struct fixture *f)
 {
     for (uint32_t i = 0; i < f->analysis.n_causes; i++)
         verdict_settle(&f->analysis, &f->analysis.causes[i]);
+    verdict_settle_like(&f->analysis);
     verdict_settle_machine(&f->analysis);
     verdict_settle_efficiency(&f->analysis);
 }
@@ -884,6 +885,21 @@ static void a_call_says_for_whom_ranks_wait(void **state)
     json_decref(report);
 }
 
+/* It is one imbalance in several rows: the first of them says so. */
+static void the_first_of_rows_that_are_alike_says_so(void **state)
+{
+    struct fixture *f = *state;
+    f->causes[1].waiting_ns = 1e9;
+    char *apart = printed(f, &usual);
+    assert_null(strstr(apart, "same rank late"));
+    free(apart);
+    f->causes[1].like = 1;
+    char *text = printed(f, &usual);
+    const char *said = strstr(text, "    row 2 has the same rank late by the same factor: perhaps it has more of the");
+    assert_true(said && said < strstr(text, "\n2 transfer in MPI_Barrier"));
+    free(text);
+}
+
 /* Of two rows, with gains in one or in both. */
 static void gains_are_those_of_one_row(void **state)
 {
@@ -1179,6 +1195,7 @@ int main(void)
         WITH_FIXTURE(the_overview_names_cause_first_and_call_second),
         WITH_FIXTURE(a_call_reads_alike_in_no_two_rows),
         WITH_FIXTURE(a_call_says_for_whom_ranks_wait),
+        WITH_FIXTURE(the_first_of_rows_that_are_alike_says_so),
         WITH_FIXTURE(gains_are_those_of_one_row),
         WITH_FIXTURE(a_gain_beyond_the_waiting_is_explained),
         WITH_FIXTURE(every_kind_of_wait_is_explained),
