@@ -611,6 +611,14 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     expect_in(text, "\n  2 transfer in MPI_Barrier");
     assert_null(strstr(text, "waiting at"));
     free(text);
+    partition.reason = PARTITION_SLOWER;
+    expect_first(f,
+                 "Rank 1 makes others wait, 2.0 x as long in 2 places, as its CPU or memory is slower: 6.00 s, 100 % "
+                 "of all waiting.\n");
+    text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
+    expect_in(text, "2.0 x as long in 2 places: its CPU or memory is slower");
+    expect_in(text, "    next: compare the clock speed and memory of this rank's node with the others'\n");
+    free(text);
 }
 
 static void whose_records_end_first_is_said(void **state)
