@@ -80,12 +80,6 @@ static const char *after_start(const struct ending *ending, uint64_t time_ns)
     return arena_printf(ending->book->arena, "%s", when.text);
 }
 
-/* The records of ranks that end together do not end in the same instant. */
-static uint64_t same_moment_ns(const struct trace *trace, uint64_t time_ns)
-{
-    return SAME_MOMENT_NS + (time_ns > trace->start_ns ? (time_ns - trace->start_ns) / 100 : 0);
-}
-
 /* It left nothing: no event of it is known. */
 static bool was_never_recorded(const struct trace_location *location)
 {
@@ -164,9 +158,10 @@ static void ending_find_links(struct ending *ending)
 static bool waits_alike(const struct ending *ending, const struct open_wait *a, const struct open_wait *b)
 {
     bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
+    bool same_path = !strcmp(a->path ? a->path : "", b->path ? b->path : "");
     bool same_rank = a->for_rank == b->for_rank || (is_told_as_chain(ending, a) && is_told_as_chain(ending, b));
     bool same_end = is_usual(a) ? is_usual(b) : !is_usual(b) && same_rank;
-    return same_file && same_end && a->line == b->line && !strcmp(a->call, b->call);
+    return same_file && same_path && same_end && a->line == b->line && !strcmp(a->call, b->call);
 }
 
 /* The awaited rank ended long before who waits for it: how and when. "" where it did not, or hung itself until then. */
@@ -242,6 +237,12 @@ static const char *ending_whom_in_chain(const struct ending *ending, const struc
     return arena_printf(arena, " for %s, which hang themselves,", amount_ranks(arena, ranks, n));
 }
 
+/* "MPI_Barrier at a.c:7 in solve() <- main():85": the call of a rank that never came back from it. */
+static const char *ending_place(const struct ending *ending, const struct open_wait *wait)
+{
+    return label_call(ending->book, wait->call, wait->file, wait->line, wait->path);
+}
+
 /* One sentence for all ranks that hang in one call for one reason. */
 static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *is_said)
 {
@@ -265,40 +266,29 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     if (is_told_as_chain(ending, wait) && for_rank == TRACE_NONE)
         whom = ending_whom_in_chain(ending, wait);
     vec_release(&ranks);
-    const char *where =
-        wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
+    const char *call = ending_place(ending, wait);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
     const char *instead = for_rank == TRACE_NONE || is_usual(wait) ? "" : ending_instead(ending, wait);
     if (analysis->trace->is_going) {
-        ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start%s.", who,
-                                        n == 1 ? "is" : "are", wait->call, where, whom, when.text, instead));
+        ending_say(ending, arena_printf(arena, "%s %s in %s, waiting%s since %s after the start%s.", who,
+                                        n == 1 ? "is" : "are", call, whom, when.text, instead));
         return;
     }
     const char *was = wait->for_rank != TRACE_NONE ? "waited" : n == 1 ? "was" : "were";
     if (is_usual(wait))
-        ending_say(ending, arena_printf(arena, "%s %s in %s%s%s when the run ended, no longer than in other waits.",
-                                        who, was, wait->call, where, whom));
+        ending_say(ending, arena_printf(arena, "%s %s in %s%s when the run ended, no longer than in other waits.", who,
+                                        was, call, whom));
     else if (wait->probes && for_rank == TRACE_NONE)
         ending_say(ending, arena_printf(arena,
-                                        "%s polled with %s%s for %s, to the end: no rank sent a message that %s "
+                                        "%s polled with %s for %s, to the end: no rank sent a message that %s "
                                         "would find.",
-                                        who, wait->call, where, amount_duration((double)wait->dur_ns).text,
-                                        n == 1 ? "it" : "they"));
+                                        who, call, amount_duration((double)wait->dur_ns).text, n == 1 ? "it" : "they"));
     else if (wait->polls)
-        ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start%s.",
-                                        who, wait->call, where, whom, when.text, instead));
+        ending_say(ending, arena_printf(arena, "%s polled with %s to the end: waiting%s from %s after the start%s.",
+                                        who, call, whom, when.text, instead));
     else
-        ending_say(ending, arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start%s.",
-                                        who, wait->call, where, n == 1 ? "it" : "they", whom, when.text, instead));
-}
-
-/* " in MPI_Barrier at a.c:7": the call of a rank that never came back from it. */
-static const char *ending_place(const struct ending *ending, const struct open_wait *wait)
-{
-    struct arena *arena = ending->book->arena;
-    return wait->file ? arena_printf(arena, "%s at %s", wait->call,
-                                     label_lines(ending->book, wait->file, wait->line, wait->line))
-                      : wait->call;
+        ending_say(ending, arena_printf(arena, "%s never came back from %s: %s waited%s from %s after the start%s.",
+                                        who, call, n == 1 ? "it" : "they", whom, when.text, instead));
 }
 
 /* The first two ranks that are in operations of one communicator which do not match. */

@@ -154,25 +154,53 @@ static const char *headline_hang(const struct label_book *book)
     return text;
 }
 
-/* "in MPI_Barrier at a.c:7", "outside MPI, in loop a.c:5-7" */
+/* "MPI_Barrier at a.c:7 in solve() <- main():85" */
+static const char *call_text(const struct label_book *book, const struct last_place *place)
+{
+    return label_call(book, place->call, place->file, place->line, place->path);
+}
+
+/* "in MPI_Barrier at a.c:7 in main()", "outside MPI, in loop a.c:5-7", "outside MPI, after MPI_Init at a.c:3 in main()"
+ */
 static const char *place_text(const struct label_book *book, const struct last_place *place)
 {
     if (place->call)
-        return place->file ? arena_printf(book->arena, "in %s at %s", place->call,
-                                          label_lines(book, place->file, place->line, place->line))
-                           : arena_printf(book->arena, "in %s", place->call);
-    return place->step == TRACE_NONE ? "outside MPI"
-                                     : arena_printf(book->arena, "outside MPI, %s", label_within(book, place->step));
+        return arena_printf(book->arena, "in %s", call_text(book, place));
+    if (place->step != TRACE_NONE)
+        return arena_printf(book->arena, "outside MPI, %s", label_within(book, place->step));
+    return place->after ? arena_printf(book->arena, "outside MPI, after %s", call_text(book, place->after))
+                        : "outside MPI";
 }
 
-/* Without the rank: "was in MPI_Barrier at a.c:7", "called MPI_Abort(3)". */
+/* How a rank ended and where, without the rank: "was in MPI_Barrier at a.c:7", "called MPI_Abort(3) at a.c:9",
+ * "ended first, after 1.20 s, in MPI_Send at a.c:5". */
 static const char *rank_text(const struct label_book *book, const struct last_place *place)
 {
-    const struct trace_location *location = trace_main_thread(book->analysis->trace, place->rank);
+    const struct trace *trace = book->analysis->trace;
+    const struct trace_location *location = trace_main_thread(trace, place->rank);
     const char *verb = ending_verb(book, location), *where = place_text(book, place);
-    if (location->end_how == WW_END_SIGNAL)
-        return arena_printf(book->arena, "%s %s", verb, where);
-    return location->end_how == WW_END_NONE ? where : verb;
+    bool is_first = place->rank + 1 == book->analysis->answer.first_end;
+    if (location->end_how == WW_END_NONE)
+        return !is_first ? where
+                         : arena_printf(book->arena, "ended first, after %s, %s",
+                                        amount_duration((double)(location->end_ns - trace->start_ns)).text, where);
+    if (location->end_how == WW_END_ABORT && place->file)
+        return arena_printf(book->arena, "%s at %s", verb,
+                            label_call(book, NULL, place->file, place->line, place->path));
+    bool has_place = location->end_how == WW_END_SIGNAL || (location->end_how == WW_END_EXIT && is_first);
+    return has_place ? arena_printf(book->arena, "%s, %s", verb, where) : verb;
+}
+
+/* The one that ended first, then by rank. */
+static const struct last_place *place_at(const struct analysis *analysis, uint32_t number)
+{
+    const struct last_place *places = analysis->last_places;
+    uint32_t first = 0;
+    while (first < analysis->n_last_places && places[first].rank + 1 != analysis->answer.first_end)
+        first++;
+    if (first == analysis->n_last_places || number > first)
+        return &places[number];
+    return number ? &places[number - 1] : &places[first];
 }
 
 /* Ranks that ended alike in one place are named together. */
@@ -184,27 +212,28 @@ static const char *broke_off_places(const struct label_book *book)
     uint32_t n = analysis->n_last_places, n_said = 0, n_left = n, *ranks = arena_array(arena, uint32_t, n + 1);
     const char **texts = arena_array(arena, const char *, n + 1), *all = "";
     for (uint32_t i = 0; i < n; i++)
-        texts[i] = rank_text(book, &analysis->last_places[i]);
+        texts[i] = rank_text(book, place_at(analysis, i));
     for (uint32_t i = 0; i < n && n_said < PLACES_SAID; i++) {
         uint32_t n_alike = 0;
         const char *text = texts[i];
         for (uint32_t k = i; text && k < n; k++)
             if (texts[k] && !strcmp(texts[k], text)) {
-                ranks[n_alike++] = analysis->last_places[k].rank;
+                ranks[n_alike++] = place_at(analysis, k)->rank;
                 texts[k] = NULL;
             }
         if (!n_alike)
             continue;
-        bool is_place = trace_main_thread(analysis->trace, ranks[0])->end_how == WW_END_NONE;
+        bool is_first = ranks[0] + 1 == analysis->answer.first_end;
+        bool is_place = trace_main_thread(analysis->trace, ranks[0])->end_how == WW_END_NONE && !is_first;
         const char *was = !is_place ? "" : n_alike == 1 ? "was " : "were ";
-        all = arena_printf(arena, "%s%s%s %s%s", all, n_said++ ? ", " : "", amount_ranks(arena, ranks, n_alike), was,
+        all = arena_printf(arena, "%s%s%s %s%s", all, n_said++ ? "; " : "", amount_ranks(arena, ranks, n_alike), was,
                            text);
         n_left -= n_alike;
     }
-    return n_left ? arena_printf(arena, "%s, and %u more elsewhere", all, n_left) : all;
+    return n_left ? arena_printf(arena, "%s; and %u more elsewhere", all, n_left) : all;
 }
 
-/* "The run ended abruptly after 388 us: rank 0 was in MPI_Win_lock at a.c:20, rank 1 in MPI_Barrier at a.c:41." */
+/* "The run ended abruptly after 388 us: rank 0 was in MPI_Win_lock at a.c:20; rank 1 in MPI_Barrier at a.c:41." */
 static const char *headline_broke_off(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
@@ -220,13 +249,23 @@ static const char *headline_broke_off(const struct label_book *book)
                         amount_duration((double)(end_ns - trace->start_ns)).text, broke_off_places(book));
 }
 
-const char *headline(const struct label_book *book)
+/* What a run lost before it broke off comes after whose end that was. */
+static const char *after_first_end(const struct label_book *book, const char *text)
+{
+    const struct analysis *analysis = book->analysis;
+    uint32_t rank = analysis->answer.first_end;
+    if (!rank || analysis->answer.kind == ANSWER_BROKE_OFF || analysis->answer.kind == ANSWER_HANG)
+        return text;
+    return arena_printf(book->arena, "Rank %u %s. %s", rank - 1, rank_text(book, place_at(analysis, 0)), text);
+}
+
+static const char *headline_of_kind(const struct label_book *book)
 {
     switch (book->analysis->answer.kind) {
     case ANSWER_ALONE:
         return "One rank only was recorded: nobody to wait for.";
     case ANSWER_HANG:
-        return headline_hang(book);
+        return book->analysis->answer.first_end ? headline_broke_off(book) : headline_hang(book);
     case ANSWER_BROKE_OFF:
         return headline_broke_off(book);
     case ANSWER_NO_WAIT:
@@ -240,6 +279,11 @@ const char *headline(const struct label_book *book)
     default:
         return headline_cause(book);
     }
+}
+
+const char *headline(const struct label_book *book)
+{
+    return after_first_end(book, headline_of_kind(book));
 }
 
 const char *headline_partition(struct arena *arena, const struct partition *partition)

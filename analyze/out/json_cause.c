@@ -442,6 +442,7 @@ json_t *json_answer(struct json *json)
         json_pack("{s:s, s:o, s:f, s:f}", "kind", kinds[answer->kind], "text", json_text(headline(&json->book)),
                   "program_share", answer->program_share, "machine_share", answer->machine_share);
     json_object_set_new(object, "has_causes", json_boolean(answer->has_causes));
+    json_object_set_new(object, "first_end", answer->first_end ? json_integer(answer->first_end - 1) : json_null());
     if (!cause)
         return object;
     json_object_set_new(object, kinds[answer->kind], json_integer(answer->number + 1));

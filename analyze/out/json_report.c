@@ -60,12 +60,13 @@ static json_t *json_open_wait(struct json *json, uint32_t number)
         json_object_set_new(meanwhile, "share", json_ratio(wait->meanwhile_share));
     }
     json_t *other_tag = wait->is_other_sent ? json_integer(wait->other_tag) : json_null();
-    return json_pack("{s:i, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:o, s:I, s:b, s:o}", "rank", (int)wait->rank,
+    return json_pack("{s:i, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:o, s:o, s:I, s:b, s:o}", "rank", (int)wait->rank,
                      "for_rank", json_rank(wait->for_rank), "unlike_rank", json_rank(wait->unlike_rank), "other_tag",
                      other_tag, "for_finalizing", wait->is_for_finalizing, "for_other_communicator",
                      wait->is_for_other_comm, "call", json_text(wait->call), "file", json_text(wait->file), "line",
-                     (int)wait->line, "since_ns", json_moment(json, wait->since_ns), "dur_ns", (json_int_t)wait->dur_ns,
-                     "unusual", wait->dur_ns > wait->longest_ns, "meanwhile", meanwhile);
+                     (int)wait->line, "path", json_text(wait->path), "since_ns", json_moment(json, wait->since_ns),
+                     "dur_ns", (json_int_t)wait->dur_ns, "unusual", wait->dur_ns > wait->longest_ns, "meanwhile",
+                     meanwhile);
 }
 
 static json_t *json_allocation(struct json *json, uint32_t number)

@@ -311,6 +311,17 @@ const char *label_cause_within(const struct label_book *book, uint32_t number)
     return within(book, book->analysis->causes[number].step, label_cause(book, number));
 }
 
+const char *label_call(const struct label_book *book, const char *call, const char *file, uint32_t line,
+                       const char *path)
+{
+    const char *text = call ? call : "";
+    if (file)
+        text = arena_printf(book->arena, "%s%s%s", text, call ? " at " : "", label_lines(book, file, line, line));
+    if (path && *path)
+        text = arena_printf(book->arena, "%s%sin %s", text, *text ? " " : "", path);
+    return brief_if_asked(book, text);
+}
+
 const char *label_site(const struct label_book *book, uint32_t index)
 {
     const struct wait_site *site = &book->analysis->sites[index];

@@ -27,6 +27,9 @@ const char *label_step_alone(const struct label_book *book, uint32_t step);
 const char *label_cause(const struct label_book *book, uint32_t cause);
 /* The same after "most of it": "in loop a.c:5-7, called at b.c:3 in c()". */
 const char *label_cause_within(const struct label_book *book, uint32_t cause);
+/* "MPI_Barrier at jacobi.c:71 in solve() <- main()", as far as it is known; `call` NULL: without it. */
+const char *label_call(const struct label_book *book, const char *call, const char *file, uint32_t line,
+                       const char *path);
 /* "MPI_Barrier jacobi.c:71 in solve() <- main()" */
 const char *label_site(const struct label_book *book, uint32_t site);
 /* "more work" */

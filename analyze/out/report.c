@@ -561,7 +561,7 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     }
     report_efficiency(&report);
     struct sentences hang = ending_hang(&report.book);
-    if (analysis->answer.kind == ANSWER_HANG) /* the first line has the first of them */
+    if (analysis->answer.kind == ANSWER_HANG && !analysis->answer.first_end) /* the first line has the first of them */
         hang = (struct sentences){hang.at + 1, hang.n - 1};
     report_sentences(&report, "", &hang);
     /* What the first line is about comes first. */

@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "analyze/code/code.h"
+#include "analyze/constants/readers.h"
 #include "analyze/result/advice.h"
 #include "analyze/result/ratio.h"
 #include "analyze/result/reason.h"
@@ -366,6 +367,7 @@ struct answer {
     bool lacks_cpus;        /* for most of the time ranks had none, so that little is known of the program */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
     bool is_minor;          /* waiting for ranks that had no CPU is most of it, and their code a trifle beside it */
+    uint32_t first_end;     /* from 1: the rank whose end may have taken the others with it; 0 = none is known to */
     double negligible_ns;   /* waiting below it is next to nothing of the time that the machine leaves to the program */
 };
 
@@ -647,6 +649,7 @@ struct analysis {
     struct open_wait {           /* a wait that never ended */
         uint32_t rank, for_rank; /* TRACE_NONE = unknown */
         const char *call, *file;
+        const char *path; /* "solve() <- main():85"; "" or NULL: not known */
         uint32_t line;
         /* It waits in a collective operation, and this rank is in one that does not match it at its turn: another
          * operation, or another root; TRACE_NONE. */
@@ -668,15 +671,22 @@ struct analysis {
     uint32_t n_open_waits;
     struct last_place { /* where a rank was at its last event, if it did not end in order; by rank */
         uint32_t rank;
-        const char *call, *file; /* call: NULL = outside MPI; file: NULL = not known */
+        const char *call, *file, *path; /* call: NULL = outside MPI; file, path: NULL = not known */
         uint32_t line;
-        uint32_t step; /* outside MPI: what it did there for most of the time; TRACE_NONE = not known */
+        uint32_t step;            /* outside MPI: what it did there for most of the time; TRACE_NONE = not known */
+        struct last_place *after; /* outside MPI: the call before that; NULL = not known */
     } *last_places;
     uint32_t n_last_places;
     uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */
     uint32_t n_deadlock;
     uint64_t n_forced; /* calls that wait for what is not in the trace, or too far behind in it */
 };
+
+/* Processes that end together do not leave their last records in the same instant. */
+static inline uint64_t same_moment_ns(const struct trace *trace, uint64_t time_ns)
+{
+    return SAME_MOMENT_NS + (time_ns > trace->start_ns ? (time_ns - trace->start_ns) / 100 : 0);
+}
 
 /* The cause that the answer is about, or a partition's causes as one; NULL = none. */
 static inline const struct cause *answer_cause(const struct analysis *analysis)

@@ -108,6 +108,51 @@ static bool is_hang(const struct analysis *analysis)
     return analysis->n_deadlock || endless_ns(analysis) > analysis->waiting_ns;
 }
 
+/* It waited without end itself: then its end is no news. */
+static bool has_hung(const struct analysis *analysis, uint32_t rank)
+{
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++) {
+        const struct open_wait *wait = &analysis->open_waits[i];
+        if (wait->rank == rank && wait->dur_ns > wait->longest_ns && wait->dur_ns >= SAME_MOMENT_NS)
+            return true;
+    }
+    return false;
+}
+
+/* It left word of how it ends. */
+static bool tells_its_end(const struct trace_location *location)
+{
+    return location->end_how != WW_END_NONE;
+}
+
+/* Who left word goes before who left none, then who ended first. */
+static bool ends_before(const struct trace_location *one, const struct trace_location *other)
+{
+    if (tells_its_end(one) != tells_its_end(other))
+        return tells_its_end(one);
+    return one->end_ns < other->end_ns;
+}
+
+/* The rank whose end may have taken the others with it: of those that left word, else of all, the first by more than
+ * the moment that it takes to end together. */
+static const struct trace_location *first_end(const struct analysis *analysis)
+{
+    const struct trace *trace = analysis->trace;
+    const struct trace_location *first = NULL;
+    for (uint32_t i = 0; i < analysis->n_last_places; i++) {
+        const struct trace_location *location = trace_main_thread(trace, analysis->last_places[i].rank);
+        if (location && !has_hung(analysis, location->rank) && (!first || ends_before(location, first)))
+            first = location;
+    }
+    for (uint32_t i = 0; i < analysis->n_last_places && first; i++) {
+        const struct trace_location *other = trace_main_thread(trace, analysis->last_places[i].rank);
+        bool is_like = other && other != first && tells_its_end(other) == tells_its_end(first);
+        if (is_like && other->end_ns <= first->end_ns + same_moment_ns(trace, other->end_ns))
+            return NULL;
+    }
+    return trace->n_ranks > 1 ? first : NULL;
+}
+
 /* By what the answer is about. */
 static double lost_ns(const struct analysis *analysis)
 {
@@ -158,6 +203,8 @@ void answer_find(struct analysis *analysis)
 {
     answer_choose(analysis);
     struct answer *answer = &analysis->answer;
+    const struct trace_location *first = first_end(analysis);
+    answer->first_end = first ? first->rank + 1 : 0;
     bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE;
     if (is_end_the_news(analysis)) {
         answer->kind = ANSWER_BROKE_OFF;

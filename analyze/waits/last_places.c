@@ -2,19 +2,25 @@
 #include "analyze/waits/last_places.h"
 #include "analyze/result/names.h"
 
+static void place_name(struct last_place *place, struct analysis *analysis, struct sites *sites, uint32_t site)
+{
+    struct wait_site named = {0};
+    names_site(sites, &analysis->arena, site, &named);
+    place->call = named.call;
+    place->file = named.file;
+    place->path = named.path;
+    place->line = named.line;
+}
+
 static void add_calls(struct analysis *analysis, struct sites *sites, const struct reader *reader,
                       struct last_place **by_rank)
 {
     for (size_t i = 0; i < reader->open_calls.n; i++) {
         const struct open_call *call = &reader->open_calls.at[i];
         struct last_place *place = call->rank < analysis->trace->n_ranks ? by_rank[call->rank] : NULL;
-        struct wait_site named = {0};
         if (!place || (place->call && call->lane != reader->main_lanes[call->rank]))
             continue;
-        names_site(sites, &analysis->arena, call->site, &named);
-        place->call = named.call;
-        place->file = named.file;
-        place->line = named.line;
+        place_name(place, analysis, sites, call->site);
     }
 }
 
@@ -34,8 +40,12 @@ void last_places_write(struct analysis *analysis, struct sites *sites, const str
         return;
     for (size_t i = 0; i < reader->last_stretches.n; i++) {
         const struct last_stretch *stretch = &reader->last_stretches.at[i];
-        if (stretch->rank < trace->n_ranks && by_rank[stretch->rank])
-            by_rank[stretch->rank]->step = stretch->step;
+        struct last_place *place = stretch->rank < trace->n_ranks ? by_rank[stretch->rank] : NULL;
+        if (!place)
+            continue;
+        place->step = stretch->step;
+        place->after = arena_array(&analysis->arena, struct last_place, 1);
+        place_name(place->after, analysis, sites, stretch->from);
     }
     add_calls(analysis, sites, reader, by_rank);
 }

@@ -268,7 +268,8 @@ static const struct last_stretch *stretch_meanwhile(const struct reader *reader,
         const struct last_stretch *stretch = &reader->last_stretches.at[i];
         uint64_t from_ns = stretch->begin_ns > wait->since_ns ? stretch->begin_ns : wait->since_ns;
         uint64_t to_ns = stretch->end_ns < until_ns ? stretch->end_ns : until_ns;
-        if (stretch->rank == wait->for_rank && to_ns > from_ns && to_ns - from_ns > wait->dur_ns / 2)
+        if (stretch->step != TRACE_NONE && stretch->rank == wait->for_rank && to_ns > from_ns &&
+            to_ns - from_ns > wait->dur_ns / 2)
             return stretch;
     }
     return NULL;
@@ -341,6 +342,7 @@ static struct open_wait open_wait_make(struct turns *turns, const struct open_ca
                              .unlike_rank = unlike_member(turns, call),
                              .call = named->call,
                              .file = named->file,
+                             .path = named->path,
                              .line = named->line,
                              .tag = call->tag,
                              .is_sent = is_sent(reader, call),

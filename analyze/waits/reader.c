@@ -247,8 +247,10 @@ static void reading_end_stretch(struct reader *reader, const struct event *end, 
     add_terms(&call->before, stretch->atoms, stretch->n_atoms);
     call->enter_ns = call->leave_ns = end->time_ns;
     call->site = call->ends_polls ? stretch->from : stretch->to;
-    if (stretch->last_step)
-        *vec_push(&reader->last_stretches) = (struct last_stretch){.rank = reading_rank(reader, end->loc),
+    uint32_t rank = reading_rank(reader, end->loc);
+    if (stretch->last_step || reader->main_lanes[rank] == end->loc)
+        *vec_push(&reader->last_stretches) = (struct last_stretch){.rank = rank,
+                                                                   .from = stretch->from,
                                                                    .step = stretch->last_step - 1,
                                                                    .begin_ns = stretch->begin_ns,
                                                                    .end_ns = stretch->end_ns,

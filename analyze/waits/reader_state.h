@@ -17,9 +17,11 @@ struct open_call {
     int32_t tag;   /* when known; 0 */
 };
 
-/* A rank that was outside MPI at its last event: since when, and what it did for the most part of that time. */
+/* A rank that was outside MPI at its last event: since when, after which call, and what it did for the most part of
+ * that time. */
 struct last_stretch {
-    uint32_t rank, step;
+    uint32_t rank, from; /* site */
+    uint32_t step;       /* TRACE_NONE: not known */
     uint64_t begin_ns, end_ns;
     double share; /* of the step, in that time */
 };

@@ -255,6 +255,44 @@ static void a_slower_rank_does_not_have_more_of_the_data(void **state)
     assert_int_equal(run->analysis.partitions[0].reason, PARTITION_SLOWER);
 }
 
+/* How ranks end, when, and whether they waited without end before; who is found to have ended first. */
+static void who_ended_first_is_found(void **state)
+{
+    struct run *run = *state;
+    enum { FIN = WW_END_FINALIZE, EXIT = WW_END_EXIT, ABORT = WW_END_ABORT, NONE = WW_END_NONE };
+    static const struct {
+        uint32_t how[N], ms[N], hung, first; /* from 1 */
+    } cases[] = {
+        {{NONE, NONE, NONE, NONE}, {1000, 2, 1000, 999}, 0, 2},
+        {{NONE, NONE, NONE, NONE}, {1000, 2, 1000, 999}, 2, 0},
+        {{NONE, NONE, NONE, NONE}, {1000, 985, 1000, 999}, 0, 0},
+        {{NONE, NONE, NONE, ABORT}, {1000, 990, 800, 1000}, 0, 4},
+        {{EXIT, EXIT, EXIT, EXIT}, {1000, 999, 998, 1000}, 0, 0},
+        {{FIN, FIN, EXIT, FIN}, {1000, 1000, 998, 999}, 0, 3},
+        {{FIN, FIN, FIN, FIN}, {1000, 1000, 1000, 1000}, 0, 0},
+    };
+    static struct trace_location locations[N];
+    static struct last_place places[N];
+    static struct open_wait wait = {.dur_ns = 100000000};
+    run->trace.locations = locations;
+    run->trace.n_locations = N;
+    run->analysis.last_places = places;
+    run->analysis.open_waits = &wait;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run->analysis.n_last_places = 0;
+        run->analysis.n_open_waits = cases[i].hung > 0;
+        wait.rank = cases[i].hung - 1;
+        for (uint32_t rank = 0; rank < N; rank++) {
+            locations[rank] = (struct trace_location){
+                .rank = rank, .end_how = cases[i].how[rank], .end_ns = cases[i].ms[rank] * (uint64_t)MS};
+            if (cases[i].how[rank] != WW_END_FINALIZE)
+                places[run->analysis.n_last_places++] = (struct last_place){.rank = rank};
+        }
+        answer_find(&run->analysis);
+        assert_int_equal(run->analysis.answer.first_end, cases[i].first);
+    }
+}
+
 static void little_waiting_at_random_is_nothing_to_mend(void **state)
 {
     struct run *run = *state;
@@ -470,6 +508,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(places_that_are_too_small_alone_are_known_together, run_make, run_free),
         cmocka_unit_test_setup_teardown(ranks_that_are_late_by_turns_have_no_partition, run_make, run_free),
         cmocka_unit_test(a_trace_tells_the_partition_and_what_is_beside_it),
+        cmocka_unit_test_setup_teardown(who_ended_first_is_found, run_make, run_free),
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
         cmocka_unit_test_setup_teardown(steps_that_vary_are_nothing_to_mend, run_make, run_free),

@@ -543,16 +543,61 @@ static void the_end_of_a_run_is_said_first(void **state)
     expect_in(text, "note: ranks 0,1 ended abruptly (killed, crashed, _exit or fatal MPI error)");
     free(text);
     places[1] = (struct last_place){.rank = 1, .step = TRACE_NONE};
-    expect_first(f, "The run ended abruptly after 9.00 s: rank 0 was in MPI_Win_lock at b.c:20, rank 1 was outside "
+    expect_first(f, "The run ended abruptly after 9.00 s: rank 0 was in MPI_Win_lock at b.c:20; rank 1 was outside "
                     "MPI.\n");
     f->locations[0].end_how = WW_END_SIGNAL;
     f->locations[0].end_detail = 15;
     places[1].step = 0;
-    expect_first(f, "The run ended abruptly after 9.00 s: rank 0 ended by signal 15 (Terminated) in MPI_Win_lock at "
-                    "b.c:20, rank 1 was outside MPI, in loop jacobi.c:58-63 in relax().\n");
+    expect_first(f, "The run ended abruptly after 9.00 s: rank 0 ended by signal 15 (Terminated), in MPI_Win_lock at "
+                    "b.c:20; rank 1 was outside MPI, in loop jacobi.c:58-63 in relax().\n");
     f->locations[0].end_how = f->locations[1].end_how = WW_END_EXIT;
     f->locations[0].end_detail = f->locations[1].end_detail = 3;
     expect_first(f, "The run ended after 9.00 s: ranks 0,1 ended with status 3 without calling MPI_Finalize.\n");
+}
+
+/* Those that waited for it are its victims. Of a run that lost time before, the end is said first as well. */
+static void who_ended_first_comes_before_its_victims(void **state)
+{
+    struct fixture *f = *state;
+    struct answer *answer = &f->analysis.answer;
+    const struct answer usual_answer = *answer;
+    struct last_place before = {.call = "MPI_Init", .file = "/a/b.c", .line = 3, .path = "main()"};
+    struct last_place places[2] = {
+        {.rank = 0, .call = "MPI_Barrier", .file = "/a/b.c", .line = 7, .path = "main()"},
+        {.rank = 1, .step = TRACE_NONE, .after = &before},
+    };
+    f->analysis.last_places = places;
+    f->analysis.n_last_places = 2;
+    f->locations[0].end_how = f->locations[1].end_how = WW_END_NONE;
+    f->locations[1].end_ns = 2000100;
+    f->open_waits[0] = (struct open_wait){.rank = 0,
+                                          .for_rank = 1,
+                                          .unlike_rank = TRACE_NONE,
+                                          .call = "MPI_Barrier",
+                                          .file = "/a/b.c",
+                                          .line = 7,
+                                          .path = "main()",
+                                          .dur_ns = 8000000000};
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 1;
+    *answer = (struct answer){.kind = ANSWER_HANG, .first_end = 2};
+    expect_first(f,
+                 "The run ended abruptly after 9.00 s: rank 1 ended first, after 2.00 ms, outside MPI, after MPI_Init "
+                 "at b.c:3 in main(); rank 0 was in MPI_Barrier at b.c:7 in main().\n");
+    char *text = printed(f, &usual);
+    expect_in(text, "\nrank 0 never came back from MPI_Barrier at b.c:7 in main(): it waited for rank 1");
+    free(text);
+    f->analysis.n_open_waits = 0;
+    answer->kind = ANSWER_BROKE_OFF;
+    f->locations[1].end_how = WW_END_ABORT;
+    f->locations[1].end_detail = 7;
+    places[1] = (struct last_place){.rank = 1, .call = "MPI_Abort", .file = "/a/b.c", .line = 9, .path = "check()"};
+    expect_first(f,
+                 "The run ended abruptly after 9.00 s: rank 1 called MPI_Abort(7) at b.c:9 in check(); rank 0 was in "
+                 "MPI_Barrier at b.c:7 in main().\n");
+    *answer = usual_answer;
+    answer->first_end = 2;
+    expect_first(f, "Rank 1 called MPI_Abort(7) at b.c:9 in check(). Rank 1 makes others wait, most in loop ");
 }
 
 /* Most of the time is then that of the hang, or of nobody knows what. */
@@ -1219,6 +1264,7 @@ int main(void)
         WITH_FIXTURE(transfers_are_the_first_line),
         WITH_FIXTURE(a_message_that_nobody_sent_is_told),
         WITH_FIXTURE(the_end_of_a_run_is_said_first),
+        WITH_FIXTURE(who_ended_first_comes_before_its_victims),
         WITH_FIXTURE(a_run_that_hangs_or_is_not_recorded_has_no_efficiency),
         WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
         WITH_FIXTURE(whose_records_end_first_is_said),
