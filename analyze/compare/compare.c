@@ -521,6 +521,53 @@ static void judge(struct comparison *comparison)
     }
 }
 
+static bool has_changed(const struct compare_row *row)
+{
+    return row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE;
+}
+
+double compare_share_change(const struct compare_share *share)
+{
+    return share->computing_ns[1] + share->imbalance_ns[1] - share->computing_ns[0] - share->imbalance_ns[0];
+}
+
+/* Shares come by falling difference. */
+static uint32_t largest_share(const struct comparison *comparison, double change_ns)
+{
+    for (uint32_t i = 0; i < comparison->shares.n; i++)
+        if (compare_share_change(&comparison->shares.at[i]) * change_ns > 0)
+            return i;
+    return TRACE_NONE;
+}
+
+/* Among those so deep; TRACE_NONE. */
+static uint32_t largest_row(const struct comparison *comparison, uint32_t depth)
+{
+    uint32_t most = TRACE_NONE;
+    for (uint32_t i = 0; i < comparison->rows.n; i++) {
+        const struct compare_row *row = &comparison->rows.at[i];
+        if (row->depth == depth && has_changed(row) &&
+            (most == TRACE_NONE || fabs(compare_change(row)) > fabs(compare_change(&comparison->rows.at[most]))))
+            most = i;
+    }
+    return most;
+}
+
+static void find_news(struct comparison *comparison)
+{
+    const struct compare_row *time = &comparison->rows.at[comparison->group_row[GROUP_RUN_TIME]];
+    struct compare_news *news = &comparison->news;
+    *news = (struct compare_news){.is_tested = comparison->n_runs >= 3, .share = TRACE_NONE};
+    if (news->is_tested ? has_changed(time) : compare_change(time) != 0) {
+        news->kind = NEWS_RUN_TIME;
+        news->share = largest_share(comparison, compare_change(time));
+        return;
+    }
+    news->row = largest_row(comparison, 1);
+    news->row = news->row == TRACE_NONE ? largest_row(comparison, 0) : news->row;
+    news->kind = news->row == TRACE_NONE ? NEWS_NONE : NEWS_ROW;
+}
+
 /* Exact counts. */
 
 bool compare_counts_are_equal(const struct fact *a, const struct fact *b)
@@ -685,6 +732,7 @@ void compare_make(struct comparison *comparison, struct run **runs, const uint32
     if (n_sides != 2)
         return;
     judge(comparison);
+    find_news(comparison);
     compare_facts(comparison);
 }
 

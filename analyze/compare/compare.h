@@ -64,6 +64,15 @@ struct compare_share {
     double computing_ns[2], imbalance_ns[2];
 };
 
+/* What to say first of two sides: the run time where it has changed, or nothing can be tested; else the row that has
+ * changed by most, a cause before a group. */
+struct compare_news {
+    enum { NEWS_NONE, NEWS_RUN_TIME, NEWS_ROW } kind;
+    bool is_tested; /* otherwise chance may have made it */
+    uint32_t row;   /* of NEWS_ROW */
+    uint32_t share; /* of the run time: its largest part in the direction of the whole; TRACE_NONE */
+};
+
 struct comparison {
     struct arena arena;
     struct run **runs;
@@ -75,6 +84,7 @@ struct comparison {
     uint32_t group_row[GROUP_N];
     VEC(struct compare_fact) facts;   /* of two sides: decisions first, by falling size */
     VEC(struct compare_share) shares; /* of two sides, by falling difference */
+    struct compare_news news;         /* of two sides */
     const char *facts_missing;        /* why counts are not compared; NULL = they are */
 };
 
@@ -84,6 +94,7 @@ void compare_make(struct comparison *comparison, struct run **runs, const uint32
 void compare_release(struct comparison *comparison);
 /* After minus before. */
 double compare_change(const struct compare_row *row);
+double compare_share_change(const struct compare_share *share);
 
 /* For series: the chance of error that a group has, and the waiting (of the run time, the time) that concerns nobody.
  */

@@ -395,11 +395,6 @@ const char *difference_share_name(struct arena *arena, const struct comparison *
                                       : names[share->kind];
 }
 
-double difference_share_change(const struct compare_share *share)
-{
-    return share->computing_ns[1] + share->imbalance_ns[1] - share->computing_ns[0] - share->imbalance_ns[0];
-}
-
 static void print_shares(struct page *page, const struct comparison *comparison, unsigned n_top)
 {
     struct arena scratch = {0};
@@ -407,7 +402,7 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     double all_ns = compare_change(time), told_ns = 0;
     size_t n = 0;
     while (n < comparison->shares.n && (!n_top || n < n_top) &&
-           fabs(difference_share_change(&comparison->shares.at[n])) > NEXT_TO_NOTHING * time->mean_ns[0])
+           fabs(compare_share_change(&comparison->shares.at[n])) > NEXT_TO_NOTHING * time->mean_ns[0])
         n++;
     if (!n)
         return;
@@ -416,14 +411,14 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     page_style(page, STYLE_PLAIN);
     for (size_t i = 0; i < n; i++) {
         const struct compare_share *share = &comparison->shares.at[i];
-        const char *text = arena_printf(&scratch, "%9s  %s", amount_change(difference_share_change(share)).text,
+        const char *text = arena_printf(&scratch, "%9s  %s", amount_change(compare_share_change(share)).text,
                                         difference_share_name(&scratch, comparison, share));
         if (share->kind == SHARE_CAUSE)
             text = arena_printf(&scratch, "%s: %s in it (mean of the ranks), %s waiting for it", text,
                                 amount_change(share->computing_ns[1] - share->computing_ns[0]).text,
                                 amount_change(share->imbalance_ns[1] - share->imbalance_ns[0]).text);
         page_paragraph(page, 2, 13, text);
-        told_ns += difference_share_change(share);
+        told_ns += compare_share_change(share);
     }
     if (n < comparison->shares.n)
         page_paragraph(
@@ -607,13 +602,40 @@ static void print_rows(struct page *page, const struct view *view)
     arena_release(&scratch);
 }
 
-/* In no row. One run a side cannot tell. */
-static bool nothing_has_changed(const struct comparison *comparison)
+/* "381 ms less (961 ms -> 580 ms)" */
+static const char *change_of_row(struct arena *arena, const struct compare_row *row)
 {
-    for (size_t i = 0; i < comparison->rows.n; i++)
-        if (comparison->rows.at[i].verdict == COMPARE_LESS || comparison->rows.at[i].verdict == COMPARE_MORE)
-            return false;
-    return comparison->n_runs >= 3;
+    double change_ns = compare_change(row);
+    return arena_printf(arena, "%s %s (%s -> %s)", amount_duration(fabs(change_ns)).text,
+                        change_ns < 0 ? "less" : "more", amount_duration(row->mean_ns[0]).text,
+                        amount_duration(row->mean_ns[1]).text);
+}
+
+static const char *news_of_run_time(struct arena *arena, const struct comparison *comparison)
+{
+    const struct compare_news *news = &comparison->news;
+    const char *text = arena_printf(arena, "The run takes %s",
+                                    change_of_row(arena, &comparison->rows.at[comparison->group_row[GROUP_RUN_TIME]]));
+    if (news->share != TRACE_NONE) {
+        const struct compare_share *share = &comparison->shares.at[news->share];
+        text = arena_printf(arena, "%s: %s by %s", text, amount_change(compare_share_change(share)).text,
+                            difference_share_name(arena, comparison, share));
+    }
+    return arena_printf(arena, "%s.%s", text, news->is_tested ? "" : " So few runs do not tell that from noise.");
+}
+
+const char *difference_news(struct arena *arena, const struct comparison *comparison)
+{
+    const struct compare_news *news = &comparison->news;
+    if (news->kind == NEWS_NONE)
+        return news->is_tested ? "No time has changed by more than these runs scatter." : NULL;
+    if (news->kind == NEWS_RUN_TIME)
+        return news_of_run_time(arena, comparison);
+    const struct compare_row *row = &comparison->rows.at[news->row];
+    bool is_too_few = comparison->rows.at[comparison->group_row[GROUP_RUN_TIME]].verdict == COMPARE_TOO_FEW;
+    return arena_printf(arena, "Changed most: %s%s%s: %s. %s", group_names[row->group], row->depth ? ", " : "",
+                        row->depth ? difference_row_name(arena, row, false) : "", change_of_row(arena, row),
+                        is_too_few ? "Of the run time so few runs tell nothing." : "The run time is within noise.");
 }
 
 void difference_print(FILE *out, const struct comparison *comparison, const struct difference_options *options)
@@ -623,17 +645,16 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     struct view view = {.comparison = comparison};
     char runs[80];
     count_runs(comparison, runs, sizeof runs);
+    const char *news = difference_news(&scratch, comparison);
     page_style(&page, STYLE_HEADING);
+    if (news)
+        page_paragraph(&page, 0, 2, news);
     page_line(&page, "%s: means per run", runs);
     page_style(&page, STYLE_PLAIN);
     difference_warn_of_programs(&page, difference_programs(&scratch, comparison));
     page_end(&page);
     print_facts(&page, comparison, options->n_top);
     choose_rows(&view, options);
-    if (nothing_has_changed(comparison)) {
-        page_line(&page, "no time has changed by more than these runs scatter");
-        page_end(&page);
-    }
     print_rows(&page, &view);
     page_end(&page);
     print_shares(&page, comparison, options->n_top);
@@ -671,7 +692,9 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison, c
     size_t n_told, n_left = facts_told(comparison, options->n_top, &n_told);
     count_runs(comparison, runs, sizeof runs);
     choose_rows(&view, options);
-    fprintf(out, "**whywait**: %s\n\n| | before | after | change | |\n|---|---:|---:|---:|---|\n", runs);
+    const char *news = difference_news(&scratch, comparison);
+    fprintf(out, "**whywait**: %s%s%s\n\n| | before | after | change | |\n|---|---:|---:|---:|---|\n", runs,
+            news ? ". " : "", news ? markdown_text(&scratch, news) : "");
     for (size_t i = 0; i < view.rows.n; i++) {
         const struct compare_row *row = view.rows.at[i];
         fprintf(out, "| %s%s | %s | %s | %s | %s |\n", row->depth ? "&nbsp;&nbsp;" : "",

@@ -32,7 +32,8 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact);
 /* The name of a row; indented by its depth when `indent` says so. */
 const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent);
-/* The shares in the run time's difference, and their sizes. */
+/* The shares in the run time's difference. */
 const char *difference_share_name(struct arena *arena, const struct comparison *comparison,
                                   const struct compare_share *share);
-double difference_share_change(const struct compare_share *share);
+/* What there is to say first; NULL: nothing. */
+const char *difference_news(struct arena *arena, const struct comparison *comparison);

@@ -106,7 +106,7 @@ static json_t *json_share(const struct comparison *comparison, const struct comp
     struct arena scratch = {0};
     json_t *object = json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", json_text(difference_share_name(&scratch, comparison, share)),
-        "kind", kinds[share->kind], "change_ns", ns_or_null(difference_share_change(share)), "before_computing_ns",
+        "kind", kinds[share->kind], "change_ns", ns_or_null(compare_share_change(share)), "before_computing_ns",
         ns_or_null(share->computing_ns[0]), "after_computing_ns", ns_or_null(share->computing_ns[1]),
         "before_imbalance_ns", ns_or_null(share->imbalance_ns[0]), "after_imbalance_ns",
         ns_or_null(share->imbalance_ns[1]));
@@ -128,6 +128,8 @@ int difference_print_json(FILE *out, const struct comparison *comparison)
         json_array_append_new(shares, json_share(comparison, &comparison->shares.at[i]));
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         json_array_append_new(notes, json_text(*note));
+    const char *news = difference_news(&scratch, comparison);
+    json_object_set_new(object, "text", news ? json_text(news) : json_null());
     json_object_set_new(object, "exact", exact);
     json_object_set_new(object, "shares", shares);
     json_object_set_new(object, "notes", notes);

@@ -11,6 +11,7 @@ function viewComparison(runs, comparison) {
   const numberOf = new Map(shownRun().report.causes.flatMap((cause) => cause.parts.map((part) => [part.name, cause.cause])).reverse());
   const all = new Set(groups);
   return [
+    comparison.text ? el("p.short", null, comparison.text) : null,
     el("p", null, `${plural(comparison.is_after.length - nAfter, "run")} before, ${nAfter} after: means per run. `,
       nAfter < 2 || comparison.is_after.length - nAfter < 2 ? "One run on a side says nothing about times; record each side several times."
         : "More, less: by more than the runs scatter; without a change, 19 of 20 comparisons say neither in any line."),

@@ -259,12 +259,51 @@ static void what_has_no_row_is_told_in_one(void **state)
     arena_release(&arena);
 }
 
+/* Of three runs a side, the first line. */
+static const char *first_line(struct arena *arena, struct run *const before[3], struct run *const after[3])
+{
+    struct run *runs[] = {before[0], before[1], before[2], after[0], after[1], after[2]};
+    struct comparison comparison;
+    compare_make(&comparison, runs, (const uint32_t[]){0, 0, 0, 1, 1, 1}, 6, 2);
+    const char *text = difference_news(arena, &comparison);
+    char *kept = text ? arena_strdup(arena, text) : NULL;
+    compare_release(&comparison);
+    return kept;
+}
+
+/* Counts may have changed in a loop that takes no time: what time has changed stands before them. */
+static void the_largest_change_of_time_is_said_first(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct run *before[3], *after[3], *as_long[3];
+    for (int i = 0; i < 3; i++) {
+        double scatter = 1 + i * 1e-4;
+        before[i] = looping(&arena, 10e6 * scatter, 30e6, 50e6);
+        after[i] = looping(&arena, 4e6 * scatter, 30e6, 50e6);
+        as_long[i] = looping(&arena, 4e6 * scatter, 30e6, 50e6);
+        as_long[i]->wall_ns = before[i]->wall_ns;
+    }
+    assert_string_equal(first_line(&arena, before, after),
+                        "The run takes 936 ms less (1.64 s -> 704 ms): -144 ms by loop x.c:21 in f().");
+    assert_string_equal(first_line(&arena, before, before), "No time has changed by more than these runs scatter.");
+    assert_string_equal(first_line(&arena, before, as_long),
+                        "Changed most: computing time of the slowest rank, loop x.c:21 in f(): 144 ms less (240 ms -> "
+                        "96.0 ms). The run time is within noise.");
+    const char *text = difference_of(&arena, before[0], after[0]);
+    assert_int_equal(strncmp(text, "The run takes 936 ms less (", 27), 0);
+    assert_non_null(strstr(text, "So few runs do not"));
+    assert_true(strstr(text, "So few runs do not") < strstr(text, "\n1 run before, 1 after: means per run\n"));
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rank_is_not_as_others_that_never_came_to_it),
         cmocka_unit_test(calls_do_not_follow_from_the_size_of_messages),
         cmocka_unit_test(every_change_names_its_ranks),
+        cmocka_unit_test(the_largest_change_of_time_is_said_first),
         cmocka_unit_test(what_has_no_row_is_told_in_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
