@@ -58,6 +58,13 @@ static const char *partition_places(struct arena *arena, const struct partition 
                         explain_partition_reason(partition->reason, partition->whole.n_late == 1));
 }
 
+/* " More is gained by row 2, loop b.c:9 in g()."; "" */
+static const char *gains_more(const struct label_book *book)
+{
+    uint32_t row = book->analysis->answer.gains_more;
+    return row ? arena_printf(book->arena, " More is gained by row %u, %s.", row, label_cause(book, row - 1)) : "";
+}
+
 static const char *headline_cause(const struct label_book *book)
 {
     struct arena *arena = book->arena;
@@ -83,7 +90,7 @@ static const char *headline_cause(const struct label_book *book)
         return arena_printf(arena, "%s of the waiting is for ranks that had no CPU. %s.", elsewhere.text, text);
     if (answer->elsewhere_share > 0)
         text = arena_printf(arena, "%s. Another %s is for ranks that had no CPU", text, elsewhere.text);
-    return arena_printf(arena, "%s.", text);
+    return arena_printf(arena, "%s.%s", text, gains_more(book));
 }
 
 static const char *with_machine(const struct label_book *book, const char *text)

@@ -449,6 +449,7 @@ json_t *json_answer(struct json *json)
     json_object_set_new(object, "ranks", json_rank_numbers(cause->ranks, cause->n_late));
     json_object_set_new(object, "waiting_ns", json_ns(answer->waiting_ns));
     json_object_set_new(object, "share", json_real(answer->share));
+    json_object_set_new(object, "gains_more", answer->gains_more ? json_integer(answer->gains_more) : json_null());
     json_object_set_new(object, "without_cpu_share", json_real(answer->lacking_share));
     return object;
 }

@@ -367,6 +367,7 @@ struct answer {
     bool lacks_cpus;        /* for most of the time ranks had none, so that little is known of the program */
     double elsewhere_share; /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
     bool is_minor;          /* waiting for ranks that had no CPU is most of it, and their code a trifle beside it */
+    uint32_t gains_more;    /* from 1: another cause, which gains so much more that people care for it; 0 = none */
     uint32_t first_end;     /* from 1: the rank whose end may have taken the others with it; 0 = none is known to */
     double negligible_ns;   /* waiting below it is next to nothing of the time that the machine leaves to the program */
 };

@@ -255,6 +255,31 @@ static void a_slower_rank_does_not_have_more_of_the_data(void **state)
     assert_int_equal(run->analysis.partitions[0].reason, PARTITION_SLOWER);
 }
 
+/* Beyond what people care for in a run, even at the least; not what has no row. */
+static void a_row_that_gains_far_more_is_found(void **state)
+{
+    struct run *run = *state;
+    add(run, (const double[N]){300, 60, 60, 60});
+    add(run, (const double[N]){60, 160, 60, 60});
+    add(run, (const double[N]){60, 60.1, 60, 60});
+    find(run);
+    run->analysis.efficiency.wall_ns = 500 * MS;
+    static const struct {
+        double gain_ms, least_ms, small_ms;
+        uint32_t more; /* from 1 */
+    } cases[] = {{10, 10, 0, 0}, {20, 8, 0, 0}, {14, 14, 0, 0}, {20, 16, 0, 2}, {10, 10, 60, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run->causes[0].gain_ns = run->causes[0].gain_least_ns = 10 * MS;
+        run->causes[1].gain_ns = cases[i].gain_ms * MS;
+        run->causes[1].gain_least_ns = cases[i].least_ms * MS;
+        run->causes[2].gain_ns = run->causes[2].gain_least_ns = cases[i].small_ms * MS;
+        answer_find(&run->analysis);
+        assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+        assert_int_equal(run->analysis.answer.number, 0);
+        assert_int_equal(run->analysis.answer.gains_more, cases[i].more);
+    }
+}
+
 /* How ranks end, when, and whether they waited without end before; who is found to have ended first. */
 static void who_ended_first_is_found(void **state)
 {
@@ -508,6 +533,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(places_that_are_too_small_alone_are_known_together, run_make, run_free),
         cmocka_unit_test_setup_teardown(ranks_that_are_late_by_turns_have_no_partition, run_make, run_free),
         cmocka_unit_test(a_trace_tells_the_partition_and_what_is_beside_it),
+        cmocka_unit_test_setup_teardown(a_row_that_gains_far_more_is_found, run_make, run_free),
         cmocka_unit_test_setup_teardown(who_ended_first_is_found, run_make, run_free),
         cmocka_unit_test_setup_teardown(a_slower_rank_does_not_have_more_of_the_data, run_make, run_free),
         cmocka_unit_test_setup_teardown(little_waiting_at_random_is_nothing_to_mend, run_make, run_free),
