@@ -41,8 +41,9 @@ static void location_skip(struct location_reader *location, uint64_t n_records)
 
 int locations_open(struct archive_reader *archive)
 {
-    if (OTF2_Reader_OpenEvtFiles(archive->reader))
-        return error("%s: its event files cannot be opened", archive->trace->path);
+    for (size_t i = 0; i < archive->readers.n; i++)
+        if (OTF2_Reader_OpenEvtFiles(archive->readers.at[i]))
+            return error("%s: its event files cannot be opened", archive->trace->path);
     archive->is_open = true;
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
@@ -51,7 +52,7 @@ int locations_open(struct archive_reader *archive)
         location->has_ended = i % archive->n_dealt != archive->dealt;
         if (location->has_ended)
             continue;
-        location->reader = OTF2_Reader_GetEvtReader(archive->reader, archive->tables.location_ids.at[i]);
+        location->reader = OTF2_Reader_GetEvtReader(location_otf2(archive, i), archive->tables.location_ids.at[i]);
         location->n_left = location_record_limit(archive, i, "evt");
         if (location->reader && OTF2_EvtReader_SetCallbacks(location->reader, archive->callbacks, location))
             location->reader = NULL;
@@ -64,21 +65,23 @@ int locations_open(struct archive_reader *archive)
     return 0;
 }
 
+/* OTF2 and the C library find first what was opened last. */
 void locations_close(struct archive_reader *archive)
 {
     if (!archive->is_open)
         return;
     archive->is_open = false;
-    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+    for (uint32_t i = archive->trace->n_locations; i-- > 0;) {
         struct location_reader *location = &archive->locations[i];
         if (location->reader)
-            OTF2_Reader_CloseEvtReader(archive->reader, location->reader);
+            OTF2_Reader_CloseEvtReader(location_otf2(archive, i), location->reader);
         location->reader = NULL;
         vec_release(&location->batch);
         vec_release(&location->bins);
         prediction_release(&location->stacks);
     }
-    OTF2_Reader_CloseEvtFiles(archive->reader);
+    for (size_t i = 0; i < archive->readers.n; i++)
+        OTF2_Reader_CloseEvtFiles(archive->readers.at[i]);
 }
 
 static void read_batch(struct location_reader *location)
@@ -87,10 +90,10 @@ static void read_batch(struct location_reader *location)
     uint64_t n_read = 0, n_wanted = location->n_to_read;
     location->n_to_read = BATCH;
     location->batch.n = location->bins.n = location->bins_handed = location->next = 0;
-    bool is_damaged =
-        !location->reader ||
-        OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, n_wanted, &n_read) != OTF2_SUCCESS ||
-        n_read >= location->n_left;
+    bool is_damaged = !location->reader ||
+                      OTF2_Reader_ReadLocalEvents(location_otf2(archive, location->loc), location->reader, n_wanted,
+                                                  &n_read) != OTF2_SUCCESS ||
+                      n_read >= location->n_left;
     location->n_left -= is_damaged ? 0 : n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)

@@ -41,7 +41,7 @@ struct location_reader {
 struct archive_reader {
     struct trace_source source;
     struct trace *trace;
-    OTF2_Reader *reader;
+    VEC(OTF2_Reader *) readers; /* the first one reads the definitions */
     OTF2_EvtReaderCallbacks *callbacks;
     struct defs_tables tables;
     struct location_reader *locations;
@@ -66,6 +66,12 @@ uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
 uint32_t events_comm(const struct archive_reader *archive, uint32_t rank, OTF2_CommRef id);
 /* Opens all locations for reading from the first event; 0 or -1 after error(). */
 int locations_open(struct archive_reader *archive);
+/* OTF2 looks for a location in a list of those that a reader has open: so a reader has a bounded number of them. */
+enum { LOCATIONS_A_READER = 256 };
+static inline OTF2_Reader *location_otf2(const struct archive_reader *archive, uint32_t loc)
+{
+    return archive->readers.at[loc / LOCATIONS_A_READER];
+}
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
 void locations_close(struct archive_reader *archive); /* nothing is done where they are not open */

@@ -34,6 +34,15 @@ static void have_clear_chunks(void)
     mallopt(M_MMAP_THRESHOLD, OTF2_CHUNK_SIZE_MIN / 2);
 }
 
+static int open_reader(struct archive_reader *archive, const char *anchor)
+{
+    OTF2_Reader *reader = anchor_is_sound(anchor) ? OTF2_Reader_Open(anchor) : NULL;
+    if (!reader)
+        return error("%s is no OTF2 archive, or its anchor file is damaged", anchor);
+    *vec_push(&archive->readers) = reader;
+    return OTF2_Reader_SetSerialCollectiveCallbacks(reader) ? error("%s cannot be read by OTF2", anchor) : 0;
+}
+
 static int read_anchor(struct archive_reader *archive, const char *anchor)
 {
     struct trace *trace = archive->trace;
@@ -43,16 +52,13 @@ static int read_anchor(struct archive_reader *archive, const char *anchor)
     if (!anchor_files_are_plain(anchor))
         return error("%s: a file of this archive is a pipe or a device", anchor);
     archive_silence();
-    archive->reader = anchor_is_sound(anchor) ? OTF2_Reader_Open(anchor) : NULL;
-    if (!archive->reader)
-        return error("%s is no OTF2 archive, or its anchor file is damaged", anchor);
-    if (OTF2_Reader_SetSerialCollectiveCallbacks(archive->reader))
-        return error("%s cannot be read by OTF2", anchor);
-    if (OTF2_Reader_GetCreator(archive->reader, &creator) == OTF2_SUCCESS && creator)
+    if (open_reader(archive, anchor))
+        return -1;
+    if (OTF2_Reader_GetCreator(archive->readers.at[0], &creator) == OTF2_SUCCESS && creator)
         trace->recorder = arena_strdup(&trace->arena, creator);
     free(creator);
     OTF2_Compression compression = OTF2_COMPRESSION_NONE;
-    OTF2_Reader_GetCompression(archive->reader, &compression);
+    OTF2_Reader_GetCompression(archive->readers.at[0], &compression);
     archive->is_compressed = compression != OTF2_COMPRESSION_NONE;
     archive->is_whole = anchor_events_are_whole(anchor, archive->is_compressed);
     if (!archive->is_whole)
@@ -65,7 +71,8 @@ static int read_definitions(struct archive_reader *archive)
 {
     struct trace *trace = archive->trace;
     struct defs defs = {0};
-    int result = defs_read(&defs, archive->reader, anchor_record_limit(trace->path, archive->is_compressed, ".def"));
+    int result =
+        defs_read(&defs, archive->readers.at[0], anchor_record_limit(trace->path, archive->is_compressed, ".def"));
     if (result)
         error("%s: its definitions are damaged or missing", trace->path);
     else if (!defs.resolution)
@@ -139,20 +146,45 @@ static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_
 
 static void read_local_definitions(struct archive_reader *archive, OTF2_DefReaderCallbacks *callbacks, uint32_t loc)
 {
-    OTF2_DefReader *defs = OTF2_Reader_GetDefReader(archive->reader, archive->tables.location_ids.at[loc]);
+    OTF2_Reader *reader = location_otf2(archive, loc);
+    OTF2_DefReader *defs = OTF2_Reader_GetDefReader(reader, archive->tables.location_ids.at[loc]);
     struct offset_target target = {archive, loc};
     uint64_t n_read = 0, limit = location_record_limit(archive, loc, "def");
     if (!defs && !archive->trace->is_ours && limit == UINT64_MAX)
         return; /* not every tool writes them */
-    if (!defs || OTF2_Reader_RegisterDefCallbacks(archive->reader, defs, callbacks, &target) ||
-        OTF2_Reader_ReadLocalDefinitions(archive->reader, defs, limit, &n_read) || n_read >= limit) {
+    if (!defs || OTF2_Reader_RegisterDefCallbacks(reader, defs, callbacks, &target) ||
+        OTF2_Reader_ReadLocalDefinitions(reader, defs, limit, &n_read) || n_read >= limit) {
         archive->trace->is_damaged = true;
         trace_note(archive->trace, "The definitions of rank %u are damaged or missing.",
                    archive->trace->locations[loc].rank);
     }
     if (defs)
-        OTF2_Reader_CloseDefReader(archive->reader, defs);
+        OTF2_Reader_CloseDefReader(reader, defs);
     clocks_sort(&archive->clocks, loc);
+}
+
+static void read_all_local_definitions(struct archive_reader *archive)
+{
+    OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
+    if (!callbacks)
+        err_out_of_memory(0);
+    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
+    bool are_there = true;
+    for (size_t i = 0; i < archive->readers.n; i++)
+        are_there = OTF2_Reader_OpenDefFiles(archive->readers.at[i]) == OTF2_SUCCESS && are_there;
+    for (uint32_t i = 0; are_there && i < archive->trace->n_locations; i++)
+        read_local_definitions(archive, callbacks, i);
+    for (size_t i = 0; are_there && i < archive->readers.n; i++)
+        OTF2_Reader_CloseDefFiles(archive->readers.at[i]);
+    OTF2_DefReaderCallbacks_Delete(callbacks);
+}
+
+static int open_more_readers(struct archive_reader *archive)
+{
+    int result = 0;
+    while (!result && archive->readers.n * LOCATIONS_A_READER < archive->trace->n_locations)
+        result = open_reader(archive, archive->trace->path);
+    return result;
 }
 
 int opening_read(struct archive_reader *archive, const char *anchor)
@@ -176,15 +208,8 @@ int opening_read(struct archive_reader *archive, const char *anchor)
     tape_begin(&archive->tape, TAPE_ROOM, trace->n_records);
     trace->kept_bytes = launcher_n_processes() ? HELPERS_ROOM_ASKED : HELPERS_ROOM;
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
-    OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
-    if (!callbacks)
-        err_out_of_memory(0);
-    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
-    if (OTF2_Reader_OpenDefFiles(archive->reader) == OTF2_SUCCESS) {
-        for (uint32_t i = 0; i < archive->trace->n_locations; i++)
-            read_local_definitions(archive, callbacks, i);
-        OTF2_Reader_CloseDefFiles(archive->reader);
-    }
-    OTF2_DefReaderCallbacks_Delete(callbacks);
+    if (open_more_readers(archive))
+        return -1;
+    read_all_local_definitions(archive);
     return 0;
 }

@@ -207,8 +207,9 @@ static void archive_close(struct trace *trace)
     locations_close(archive);
     if (archive->callbacks)
         OTF2_EvtReaderCallbacks_Delete(archive->callbacks);
-    if (archive->reader)
-        OTF2_Reader_Close(archive->reader);
+    for (size_t i = 0; i < archive->readers.n; i++)
+        OTF2_Reader_Close(archive->readers.at[i]);
+    vec_release(&archive->readers);
     tape_release(&archive->tape);
     defs_tables_release(&archive->tables);
     heap_release(&archive->heap);
