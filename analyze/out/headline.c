@@ -180,7 +180,7 @@ static const char *place_text(const struct label_book *book, const struct last_p
 }
 
 /* How a rank ended and where, without the rank: "was in MPI_Barrier at a.c:7", "called MPI_Abort(3) at a.c:9",
- * "ended first, after 1.20 s, in MPI_Send at a.c:5". */
+ * "has no record after 1.20 s: it was in MPI_Send at a.c:5" (it may have slept until all were killed). */
 static const char *rank_text(const struct label_book *book, const struct last_place *place)
 {
     const struct trace *trace = book->analysis->trace;
@@ -189,7 +189,7 @@ static const char *rank_text(const struct label_book *book, const struct last_pl
     bool is_first = place->rank + 1 == book->analysis->answer.first_end;
     if (location->end_how == WW_END_NONE)
         return !is_first ? where
-                         : arena_printf(book->arena, "ended first, after %s, %s",
+                         : arena_printf(book->arena, "has no record after %s: it was %s",
                                         amount_duration((double)(location->end_ns - trace->start_ns)).text, where);
     if (location->end_how == WW_END_ABORT && place->file)
         return arena_printf(book->arena, "%s at %s", verb,
