@@ -207,21 +207,25 @@ static const char *why_no_mpi(const struct program *program)
                    : "no program that can be started: name a "
                      "script's interpreter first (python3 app.py)";
     if (program->kind == PROGRAM_LIBRARY)
-        return "a shared library: it is recorded with the program that loads it; check that one";
+        return "a shared library that is not linked with an MPI library; check the program that loads it";
     if (program->mpi == PROGRAM_STATIC_MPI)
         return "MPI is linked into the program statically, so its calls cannot be intercepted: link with the shared "
                "MPI library";
     if (program->kind == PROGRAM_STATIC)
         return "a static executable: nothing can be preloaded into it; link it dynamically";
-    return "it is not linked with an MPI library; it is recorded if it loads one later, as Python does with mpi4py, or "
-           "starts a program that is";
+    if (program->names_mpi)
+        return "it is not linked with an MPI library, but MPI_Init stands in it as a text: if it looks that up in the "
+               "MPI library (dlsym with a handle of it), its calls go past the recorder; link what calls MPI with the "
+               "MPI library";
+    return "it is not linked with an MPI library; it is recorded if it opens a library that is, as Python does with "
+           "mpi4py, or starts a program that is, but not where it looks MPI up by dlsym itself";
 }
 
 /* True when it can be recorded. */
 static bool check_program(struct program *program, bool list_all)
 {
-    bool has_mpi = program->mpi_library, may_preload = program->kind == PROGRAM_DYNAMIC,
-         may_run = access(program->path, X_OK) == 0;
+    bool has_mpi = program->mpi_library, is_library = program->kind == PROGRAM_LIBRARY,
+         may_preload = program->kind == PROGRAM_DYNAMIC || is_library, may_run = access(program->path, X_OK) == 0;
     char text[PATH_MAX];
     struct arena scratch = {0};
     printf("%s\n", text_escape(&scratch, program->path));
@@ -235,7 +239,7 @@ static bool check_program(struct program *program, bool list_all)
                           names));
     }
     arena_release(&scratch);
-    if (may_preload && !may_run)
+    if (may_preload && !is_library && !may_run)
         line("may be run", false, "it is not executable for you: chmod +x");
     if (!has_mpi || !may_preload) {
         if (!program->missing.n)
@@ -245,6 +249,10 @@ static bool check_program(struct program *program, bool list_all)
     snprintf(text, sizeof text, "%s (%s)", program_mpi_name(program->mpi), program->mpi_library);
     line("MPI", true, text);
     bool has_recorder = check_calls(program, list_all);
+    if (is_library)
+        line("a program", false,
+             "a shared library: record the program that opens it; its calls are recorded with RTLD_LOCAL as well, but "
+             "with RTLD_DEEPBIND they go past the recorder");
     line("lines of loops", program->has_debug,
          program->has_debug ? "it has debug information"
                             : "no debug information: loops are named by routine and offset; compile with -g");
@@ -253,7 +261,7 @@ static bool check_program(struct program *program, bool list_all)
                                : "built without `whywait cc`: more work and slower are not told apart");
     if (!program->has_build_id)
         line("build id", false, "a program that changed after the run goes unnoticed: link with -Wl,--build-id");
-    return has_recorder && may_run && !program->missing.n;
+    return has_recorder && may_run && !is_library && !program->missing.n;
 }
 
 int cmd_check(int argc, char **argv)

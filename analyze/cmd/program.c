@@ -174,6 +174,17 @@ static void see_mpi_call(struct program *program, const struct symbols *at)
     vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, at->name);
 }
 
+static bool has_text(Elf_Scn *section, const char *text)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t n = strlen(text) + 1;
+    const char *at = data ? data->d_buf : NULL, *end = at ? at + data->d_size : NULL;
+    for (; at && (at = memmem(at, (size_t)(end - at), text, n)); at++)
+        if (at == data->d_buf || !at[-1])
+            return true;
+    return false;
+}
+
 /* Facts from the program's own file. */
 static void read_sections(struct program *program, Elf *elf)
 {
@@ -186,6 +197,7 @@ static void read_sections(struct program *program, Elf *elf)
             continue;
         program->has_debug |= !strcmp(name, ".debug_line");
         program->has_build_id |= !strcmp(name, ".note.gnu.build-id");
+        program->names_mpi |= starts_with(name, ".rodata") && has_text(section, "MPI_Init");
         program->has_counters |= starts_with(name, "whywait_") || starts_with(name, ".whywait");
     }
     for (struct symbols at = {.elf = elf, .type = SHT_SYMTAB}; symbols_next(&at);)
@@ -431,13 +443,13 @@ static void read_outline(struct program *program, Elf *elf)
 {
     const char *loader = elf_interpreter(elf), *own = own_loader(&program->arena);
     program->kind = kind_of_elf(elf);
-    if (!loader)
+    if (!loader && program->kind != PROGRAM_LIBRARY)
         return;
     /* Another C library: a recorder that is made for this one's would end the program. */
-    bool is_kin = !*own || !strcmp(base_name(own), base_name(loader)) || is_same_file(own, loader);
+    bool is_kin = !loader || !*own || !strcmp(base_name(own), base_name(loader)) || is_same_file(own, loader);
     if (!is_kin)
         program->other_loader = arena_strdup(&program->arena, base_name(loader));
-    if (is_system_loader(loader))
+    if (loader && is_system_loader(loader))
         read_libraries(program, loader);
     else if (is_kin && is_system_loader(own)) /* a loader of the user's own is not run for an answer */
         read_libraries(program, own);

@@ -35,6 +35,7 @@ struct program {
     bool has_asan;     /* AddressSanitizer's library, which refuses to run behind a preloaded one unless told */
     bool has_debug;    /* sections of debug information in the file itself */
     bool has_build_id, has_counters;
+    bool names_mpi;                       /* "MPI_Init" stands in it as a text, as where dlsym is asked for it */
     VEC(struct program_symbol) mpi_calls; /* entry points of MPI that it or its own libraries refer to, by name */
     VEC(struct program_symbol) mpi_own;   /* those that it defines itself: a tool was linked into it */
     VEC(const char *) libraries;          /* paths, as the loader resolves them */

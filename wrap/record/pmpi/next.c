@@ -264,6 +264,21 @@ static bool is_the_program(void)
     return presence_is_first() && faults_of_children() == faults_before;
 }
 
+static int see_closed(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(bool *)context = info->dlpi_subs > 0;
+    return 1;
+}
+
+/* Of the objects that this process has opened, some are gone: MPI may be one of them. */
+static bool has_closed_objects(void)
+{
+    bool has_closed = false;
+    dl_iterate_phdr(see_closed, &has_closed);
+    return has_closed;
+}
+
 void next_tell_unseen(void)
 {
     int saved_errno = errno, flag = 0;
@@ -272,19 +287,26 @@ void next_tell_unseen(void)
     struct shadowed init = {0};
     if (presence_is_told() || !say_is_first_rank())
         return;
-    int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
+    int (*initialized)(int *) = (int (*)(int *))next_find_data("PMPI_Initialized"); /* also where it is private */
     bool mpi_was_used = initialized && initialized(&flag) == MPI_SUCCESS && flag;
     look_up("MPI_Init", (void *)MPI_Init, &init);
     if (init.n && mpi_was_used)
         say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
             base_name(init.object), advice(&init));
     else if (mpi_was_used)
-        say("nothing was recorded: %s has found MPI_Init by dlopen and dlsym, past the recorder (link it with the MPI "
-            "library)",
+        say("nothing was recorded: %s called MPI past the recorder, since it looked MPI_Init up in the MPI library "
+            "itself (dlsym with a handle of it, or dlopen with RTLD_DEEPBIND): link what calls MPI with the MPI "
+            "library, and open that without RTLD_DEEPBIND",
             program_invocation_short_name);
     else if (was_cut)
         say("the program has become %s (exec) without calling MPI_Finalize; what it did before that is in %s",
             program_invocation_short_name, before);
+    else if (!before && is_the_program() && has_closed_objects())
+        say("nothing was recorded: %s has not called MPI_Init, or it called MPI past the recorder (dlsym) and has "
+            "closed "
+            "that library since (put `whywait record` right before the program that calls MPI, and link that with the "
+            "MPI library)",
+            program_invocation_short_name);
     else if (!before && is_the_program())
         say("nothing was recorded: %s has not called MPI_Init (put `whywait record` right before the program that "
             "does)",
