@@ -4,7 +4,11 @@
 #include "analyze/archive/archive.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Events that a location is ahead by: those of all locations together should fit into a cache. */
 enum { BATCH = 64 };
@@ -39,6 +43,14 @@ static void location_skip(struct location_reader *location, uint64_t n_records)
         location->reader = NULL;
 }
 
+bool locations_lack_files(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 && (errno == EMFILE || errno == ENFILE);
+}
+
 int locations_open(struct archive_reader *archive)
 {
     for (size_t i = 0; i < archive->readers.n; i++)
@@ -53,6 +65,9 @@ int locations_open(struct archive_reader *archive)
         if (location->has_ended)
             continue;
         location->reader = OTF2_Reader_GetEvtReader(location_otf2(archive, i), archive->tables.location_ids.at[i]);
+        if (!location->reader && locations_lack_files())
+            return error("%s: not all files of its %u locations can be open at once: %s (`ulimit -n`)",
+                         archive->trace->path, archive->trace->n_locations, strerror(errno));
         location->n_left = location_record_limit(archive, i, "evt");
         if (location->reader && OTF2_EvtReader_SetCallbacks(location->reader, archive->callbacks, location))
             location->reader = NULL;

@@ -64,6 +64,8 @@ OTF2_EvtReaderCallbacks *events_callbacks(void);
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
 /* The index of a communicator that a process of this rank is on; TRACE_NONE. */
 uint32_t events_comm(const struct archive_reader *archive, uint32_t rank, OTF2_CommRef id);
+/* No more files can be open: errno says why. OTF2 does not tell why it cannot open one. */
+bool locations_lack_files(void);
 /* Opens all locations for reading from the first event; 0 or -1 after error(). */
 int locations_open(struct archive_reader *archive);
 /* OTF2 looks for a location in a list of those that a reader has open: so a reader has a bounded number of them. */

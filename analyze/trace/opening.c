@@ -37,6 +37,8 @@ static void have_clear_chunks(void)
 static int open_reader(struct archive_reader *archive, const char *anchor)
 {
     OTF2_Reader *reader = anchor_is_sound(anchor) ? OTF2_Reader_Open(anchor) : NULL;
+    if (!reader && locations_lack_files())
+        return error("cannot read %s: %s (`ulimit -n`)", anchor, strerror(errno));
     if (!reader)
         return error("%s is no OTF2 archive, or its anchor file is damaged", anchor);
     *vec_push(&archive->readers) = reader;
@@ -73,7 +75,9 @@ static int read_definitions(struct archive_reader *archive)
     struct defs defs = {0};
     int result =
         defs_read(&defs, archive->readers.at[0], anchor_record_limit(trace->path, archive->is_compressed, ".def"));
-    if (result)
+    if (result && locations_lack_files())
+        error("cannot read the definitions of %s: %s (`ulimit -n`)", trace->path, strerror(errno));
+    else if (result)
         error("%s: its definitions are damaged or missing", trace->path);
     else if (!defs.resolution)
         result = error("%s: it does not tell the unit of its times", trace->path);
