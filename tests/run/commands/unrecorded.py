@@ -104,11 +104,19 @@ def no_mpi(build, cwd):
         yield f"closing: its results are {(cwd / 'results').read_text()}"
 
 
+def ended_in_init(build, cwd):
+    """What is wrong, or None, where MPI ends the program before it is ready."""
+    done = subprocess.run([shutil.which("mpirun.openmpi") or "mpirun", "-n", "1", build / "bin" / "whywait", "record", build / "bin" / PROGRAM, "1"],
+                          cwd=cwd, env=dict(ENV, OMPI_MCA_pml="nosuch"), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+    wanted = f"whywait: nothing was recorded: {PROGRAM} ended inside MPI_Init"
+    return None if done.stderr.count("whywait:") == 1 and wanted in done.stderr else f"wanted \"{wanted}\": {done}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as cwd:
-        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd)))
-               if text]
+        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd)),
+                                 ended_in_init(build, pathlib.Path(cwd))) if text]
         bad += no_mpi(build, pathlib.Path(cwd))
         bad += dropped(build, pathlib.Path(cwd))
     sys.exit("\n".join(bad) or 0)

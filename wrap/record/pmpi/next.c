@@ -21,6 +21,7 @@
 #include "wrap/record/process/image.h"
 #include "wrap/record/process/presence.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/recorder.h"
 #include "wrap/recorders.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -290,7 +291,9 @@ void next_tell_unseen(void)
     int (*initialized)(int *) = (int (*)(int *))next_find_data("PMPI_Initialized"); /* also where it is private */
     bool mpi_was_used = initialized && initialized(&flag) == MPI_SUCCESS && flag;
     look_up("MPI_Init", (void *)MPI_Init, &init);
-    if (init.n && mpi_was_used)
+    if (recorder.init_ns)
+        say("nothing was recorded: %s ended inside MPI_Init", program_invocation_short_name);
+    else if (init.n && mpi_was_used)
         say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
             base_name(init.object), advice(&init));
     else if (mpi_was_used)
