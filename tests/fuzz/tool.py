@@ -153,7 +153,7 @@ def mutate_folder(path, chance, others):
     names = "spool parts parts/0 traces code source join.lock spool/ended spool/0-0.ev.given traces.starts executions.txt".split()
     extra, data = folder / chance.choice(names), short_contents(chance.choice(others))
     shutil.rmtree(extra, ignore_errors=True) if extra.is_dir() and chance.randrange(2) else None
-    if not os.path.lexists(extra):
+    if not os.path.lexists(extra) and (extra.parent.is_dir() or not os.path.lexists(extra.parent)):
         extra.parent.mkdir(exist_ok=True)
         chance.choice((lambda: extra.mkdir(), lambda: extra.write_bytes(chance.randbytes(500)), lambda: os.mkfifo(extra),
                        lambda: extra.write_bytes(data)))()
