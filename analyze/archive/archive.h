@@ -32,6 +32,7 @@ enum archive_attribute {
     ARCHIVE_ATTR_WINDOW,     /* on MeasurementOnOff: the number of the window that begins or ends */
     ARCHIVE_ATTR_CALLS,      /* on Leave: calls that this region stands for, beside one */
     ARCHIVE_ATTR_ANEW,       /* on Enter: as STACK, and nothing is foreseen from what was before */
+    ARCHIVE_ATTR_OUTSIDE,    /* on Leave: the call needed processes outside of the run */
     ARCHIVE_N_ATTR,
     ARCHIVE_ATTR_COUNTERS = ARCHIVE_N_ATTR, /* readers go by the names */
     ARCHIVE_ATTR_ROOM = 64,                 /* ... and look no further beyond the others */

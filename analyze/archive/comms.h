@@ -25,6 +25,19 @@ static inline bool comm_has_outsiders(const struct ww_comm *comm)
     return false;
 }
 
+/* Of the two sides of a call there: who receives has only outsiders to receive from; all others of the communicator are
+ * outsiders. */
+enum { COMM_RECEIVES_FROM_OUTSIDE = 1, COMM_ALONE_WITH_OUTSIDERS = 2 };
+static inline int comm_outside(const struct ww_comm *comm)
+{
+    int32_t n_own[2] = {0};
+    for (int32_t i = 0; comm_has_members(comm) && i < comm->size + comm->remote_size; i++)
+        n_own[i >= comm->size] += comm->world_rank[i] >= 0;
+    bool is_alone = n_own[0] + n_own[1] <= 1;
+    return (is_alone || (comm->remote_size && !n_own[1]) ? COMM_RECEIVES_FROM_OUTSIDE : 0) |
+           (is_alone ? COMM_ALONE_WITH_OUTSIDERS : 0);
+}
+
 /* The smaller group is the first one, of equal sizes that of smaller ranks. */
 static inline bool comm_is_remote_first(const struct ww_comm *comm)
 {

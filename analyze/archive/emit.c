@@ -89,7 +89,7 @@ bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)
 {
     if (comm_has_outsiders(comm))
-        map_put(&emitter->has_outsiders, comm->id, NULL);
+        *map_put(&emitter->has_outsiders, comm->id, NULL) = (uint64_t)comm_outside(comm);
     if (comm->remote_size && comm_has_members(comm))
         *map_put(&emitter->peers_from, comm->id, NULL) = comm_is_remote_first(comm) ? 0 : (uint64_t)comm->size;
 }
@@ -426,6 +426,30 @@ static int32_t more_calls(const struct ww_call *call)
     return n_more < INT32_MAX ? (int32_t)n_more : INT32_MAX;
 }
 
+/* Does it end only once processes outside of the run have come? Its communicator has some, so it has no other record.
+ */
+static bool needs_outsiders(const struct emitter *emitter, const struct emit_call *emit)
+{
+    const struct ww_call *call = &emit->call;
+    const uint64_t *outside = emit->old_comm == call->comm ? NULL : map_get(&emitter->has_outsiders, emit->old_comm);
+    if (!outside || call->flags & WW_F_ERROR)
+        return false;
+    switch (call_info(call->call)->class) {
+    case WW_IPROBE:
+        return call->flags & WW_F_FOUND && *outside & COMM_RECEIVES_FROM_OUTSIDE;
+    case WW_RECV:
+    case WW_PROBE:
+    case WW_SENDRECV:
+        return *outside & COMM_RECEIVES_FROM_OUTSIDE;
+    case WW_COLLECTIVE:
+    case WW_COMM_CREATE:
+    case WW_COMM_FREE:
+        return *outside & COMM_ALONE_WITH_OUTSIDERS;
+    default:
+        return false;
+    }
+}
+
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
@@ -441,6 +465,8 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
         OTF2_AttributeList_AddInt32(location->attributes, ARCHIVE_ATTR_CALLS, more_calls(call));
     if (call->flags & WW_F_ERROR)
         OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);
+    if (needs_outsiders(emitter, emit))
+        OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_OUTSIDE, 1);
     WRITE(location, Leave, location->attributes, t, call->call);
 }
 

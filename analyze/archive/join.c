@@ -255,7 +255,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
     if (join->has_outsiders)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "
-            "run: calls on communicators with them are shown, but waiting for them is not analysed.";
+            "run: it tells how long ranks wait for them, and not why.";
     qsort(join->locations.at, join->locations.n, sizeof *join->locations.at, by_location);
     join_write_definitions(join);
     return join->options && join->options->status ? join->options->status(join->options->user) : 0;

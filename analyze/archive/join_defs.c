@@ -73,6 +73,8 @@ static void define_attributes(struct def_writer *defs)
         [ARCHIVE_ATTR_WINDOW] = {"WHYWAIT::WINDOW", "the window of recording that begins or ends", OTF2_TYPE_UINT32},
         [ARCHIVE_ATTR_OPERATION] = {"WHYWAIT::OPERATION", "the call that made the persistent request",
                                     OTF2_TYPE_REGION},
+        [ARCHIVE_ATTR_OUTSIDE] = {"WHYWAIT::OUTSIDE", "the call needed processes that are not recorded with this run",
+                                  OTF2_TYPE_UINT8},
     };
     for (uint32_t i = 0; i < ARCHIVE_N_ATTR; i++)
         DEFINE(defs, Attribute, i, defs_string_id(defs, attributes[i].name),

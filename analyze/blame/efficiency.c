@@ -298,6 +298,61 @@ static void transfers_write(const struct measure_input *input, const struct meas
     sparse_release(&places);
 }
 
+static int by_falling_wait(const void *a, const void *b)
+{
+    const struct outside_place *left = a, *right = b;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+/* The first call of those that start processes; TRACE_NONE. */
+static uint32_t spawn_step(struct sites *sites)
+{
+    const struct trace *trace = sites->trace;
+    for (uint32_t site = 0; site < sites->sites.n; site++) {
+        uint32_t region = sites_at(sites, site)->region;
+        if (region < trace->n_regions && (trace->regions[region].call == WW_ID_Comm_spawn ||
+                                          trace->regions[region].call == WW_ID_Comm_spawn_multiple))
+            return steps_put(sites->steps, STEP_MPI, WHAT_SITE, site, TRACE_NONE);
+    }
+    return TRACE_NONE;
+}
+
+/* What ranks waited for without any record of it. */
+static void outside_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis)
+{
+    struct steps *steps = input->sites->steps;
+    struct outside *outside = &analysis->outside;
+    struct sparse places = {0}, ranks = {0};
+    for (size_t i = 0; i < measures->times.n; i++) {
+        const struct term *time = &measures->times.at[i];
+        if (steps_key(steps, key_atom(time->key))->what != WHAT_WAIT || !(time->ns > 0))
+            continue;
+        sparse_add(&places, steps_base(steps, key_atom(time->key)), time->ns);
+        sparse_add(&ranks, key_rank(time->key), time->ns);
+        outside->ns += time->ns;
+    }
+    sparse_pack(&places);
+    sparse_pack(&ranks);
+    outside->places = arena_array(&analysis->arena, struct outside_place, places.n + 1);
+    for (size_t i = 0; i < places.n; i++) {
+        uint32_t waits = (uint32_t)places.at[i].key, site = steps_key(steps, waits)->id;
+        uint32_t call = steps_put(steps, STEP_MPI, WHAT_SITE, site, TRACE_NONE);
+        outside->places[outside->n_places++] =
+            (struct outside_place){.step = call, .wait_step = waits, .ns = places.at[i].ns};
+    }
+    qsort(outside->places, outside->n_places, sizeof *outside->places, by_falling_wait);
+    for (size_t i = 0; i < ranks.n; i++)
+        if (ranks.at[i].ns > outside->longest_ns) {
+            outside->longest_ns = ranks.at[i].ns;
+            outside->rank = (uint32_t)ranks.at[i].key;
+        }
+    outside->spawn_step = outside->n_places ? spawn_step(input->sites) : TRACE_NONE;
+    sparse_release(&places);
+    sparse_release(&ranks);
+}
+
 void ranks_write(const struct measure_input *input, const struct measures *measures, const struct sparse *critical,
                  struct analysis *analysis)
 {
@@ -305,6 +360,7 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
     matrix_write(input, measures, analysis);
     critical_write(input, critical, analysis);
     transfers_write(input, measures, analysis);
+    outside_write(input, measures, analysis);
 }
 
 void gain_add_class(double *waits_ns, const struct path_class *class, double blame_ns)

@@ -35,8 +35,8 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay, co
 
 enum { MATRIX_GROUPS_MAX = 256 };
 
-/* Fills in ranks, matrix, critical and transfers of the result. `critical`: efficiency_critical_path. Sites are
- * complete. */
+/* Fills in ranks, matrix, critical, transfers and outside of the result. `critical`: efficiency_critical_path. Sites
+ * are complete. */
 void ranks_write(const struct measure_input *input, const struct measures *measures, const struct sparse *critical,
                  struct analysis *analysis);
 

@@ -194,7 +194,7 @@ static const char *explain_work(struct arena *arena, const struct reason *reason
 }
 
 static const char *explain_reason(struct arena *arena, const struct reason *reason, const struct crowd *late,
-                                  const struct crowd *others, const char *decision)
+                                  const struct crowd *others, const char *decision, bool is_for_outside)
 {
     const char *who = late->names;
     switch (reason->kind) {
@@ -202,8 +202,8 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
         return arena_printf(arena, "others wait when recording is on again, and %s %s not there yet", who,
                             verb(late, "is", "are"));
     case REASON_UNEXPLAINED:
-        return arena_printf(arena, "%s %s there as well when others wait, and no record tells for whom", who,
-                            verb(late, "waits", "wait"));
+        return arena_printf(arena, "%s %s there as well when others wait, %s", who, verb(late, "waits", "wait"),
+                            is_for_outside ? "for processes outside this run" : "and no record tells for whom");
     case REASON_NO_CPU:
         return arena_printf(arena, "%s %s ready to run there but had no CPU", who, verb(late, "was", "were"));
     case REASON_IN_TURN:
@@ -239,7 +239,7 @@ static const char *const pauses[PAUSE_N] = {
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others, const char *decision)
 {
-    const char *text = explain_reason(arena, &cause->reason, late, others, decision);
+    const char *text = explain_reason(arena, &cause->reason, late, others, decision, cause->is_for_outside);
     const char *what = cause->kind == KIND_BLOCKED ? arena_printf(arena, "; mostly %s", pauses[cause->pause])
                        : cause->kind == KIND_TRANSFER && !cause->moves_nothing ? ", moving data"
                                                                                : "";
@@ -598,6 +598,9 @@ static const char *const fixed_advice[ADVICE_N] = {
         "what was done meanwhile is not recorded: leave recording on there, or take longer windows",
     [ADVICE_OTHER_PROCESSES] =
         "see what it waits for: perhaps for a process that is not recorded with this run, as one that was spawned",
+    [ADVICE_RECORD_THEM] =
+        "record those processes as well, to see what they do meanwhile: spawn `whywait record PROGRAM` "
+        "instead of PROGRAM, which makes a run of its own",
     [ADVICE_LOOK_MORE_OFTEN] = "a thread that serves requests sleeps between two looks for them: let it look more "
                                "often, or wait inside MPI (MPI_Probe, MPI_Recv)",
     [ADVICE_SHORTEN_LOCK] =

@@ -119,10 +119,23 @@ static const char *headline_transfers(const struct label_book *book)
     return with_machine(book, text);
 }
 
+/* "Rank 0 waits for processes that it spawned: 4.20 s, 85 % of its time, most in MPI_Recv a.py:9 in gather()." */
+static const char *headline_outside(const struct label_book *book)
+{
+    const struct outside *outside = &book->analysis->outside;
+    return arena_printf(book->arena, "Rank %u waits for %s: %s, %s of its time, most %s.", outside->rank,
+                        outside->spawn_step == TRACE_NONE ? "processes outside this run" : "spawned processes",
+                        amount_duration(outside->longest_ns).text,
+                        amount_share(outside->longest_ns / book->analysis->efficiency.wall_ns).text,
+                        label_within(book, outside->places[0].step));
+}
+
 static const char *headline_elsewhere(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
     struct arena *arena = book->arena;
+    if (analysis->outside.is_notable)
+        return headline_outside(book);
     const struct repeated_fetch *fetch = analysis->fetches;
     const char *share = amount_share(analysis->answer.program_share).text;
     const char *where =

@@ -555,3 +555,25 @@ json_t *json_transfers(struct json *json)
     json_object_set_new(object, "next", json_text(explain_advice(transfers->advice)));
     return object;
 }
+
+/* Waits for processes that are not recorded with this run. */
+json_t *json_outside(struct json *json)
+{
+    const struct outside *outside = &json->analysis->outside;
+    uint32_t n = json_n_shown(json, outside->n_places, PARTS_SHOWN);
+    json_t *places = json_array();
+    double left_ns = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *place = json_place(json, outside->places[i].step);
+        json_object_set_new(place, "waiting_ns", json_ns(outside->places[i].ns));
+        json_array_append_new(places, place);
+    }
+    for (uint32_t i = n; i < outside->n_places; i++)
+        left_ns += outside->places[i].ns;
+    json_t *object = json_pack("{s:o, s:o, s:i, s:o}", "waiting_ns", json_ns(outside->ns), "longest_ns",
+                               json_ns(outside->longest_ns), "rank", (int)outside->rank, "places", places);
+    json_leave_out(object, "places", outside->n_places - n, llround(left_ns));
+    json_object_set_new(object, "advice", json_string(advice_name(outside->advice)));
+    json_object_set_new(object, "next", json_text(explain_advice(outside->advice)));
+    return object;
+}

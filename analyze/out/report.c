@@ -510,6 +510,39 @@ static void report_transfers(struct report *report)
     page_style(&report->page, STYLE_PLAIN);
 }
 
+/* "at a.py:16" */
+static const char *where_spawned(struct report *report)
+{
+    uint32_t call = report->analysis->outside.spawn_step;
+    const struct step *step = &report->analysis->steps[call];
+    return step->file ? arena_printf(&report->arena, "at %s",
+                                     label_lines(&report->book, step->file, step->line_first, step->line_last))
+                      : label_within(&report->book, call);
+}
+
+/* Nobody of this run is late for it either. */
+static void report_outside(struct report *report)
+{
+    struct arena *arena = &report->arena;
+    const struct efficiency *efficiency = &report->analysis->efficiency;
+    const struct outside *outside = &report->analysis->outside;
+    if (!outside->is_notable)
+        return;
+    const char *spawned =
+        outside->spawn_step == TRACE_NONE ? "" : arena_printf(arena, "; they are spawned %s", where_spawned(report));
+    page_end(&report->page);
+    page_paragraph(&report->page, INDENT, HANG,
+                   arena_printf(arena, "processes outside this run: ranks waited for them for %s, %s of all time",
+                                amount_duration(outside->ns).text,
+                                amount_share(outside->ns / efficiency->all_ns).text));
+    page_paragraph(&report->page, HANG, HANG,
+                   arena_printf(arena, "%s %s%s", report_largest(report, outside->places[0].ns / outside->ns),
+                                label_within(&report->book, outside->places[0].step), spawned));
+    page_style(&report->page, STYLE_ADVICE);
+    page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", explain_advice(outside->advice)));
+    page_style(&report->page, STYLE_PLAIN);
+}
+
 /* The first of them, and how many more there are. */
 static void report_sentences(struct report *report, const char *mark, const struct sentences *sentences)
 {
@@ -571,6 +604,7 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     report_causes(&report, options);
     if (!are_transfers_first)
         report_transfers(&report);
+    report_outside(&report);
     struct sentences rest = ending_rest(&report.book);
     report_sentences(&report, "note: ", &rest);
     vec_release(&report.rows);

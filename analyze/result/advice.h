@@ -8,6 +8,7 @@
     X(CALL_MPI_MEANWHILE, "call-mpi-meanwhile")   /* ranks wait for the MPI library to go on */                        \
     X(RECORD_LONGER, "record-longer")             /* recording was off meanwhile */                                    \
     X(OTHER_PROCESSES, "other-processes")         /* a wait that no record explains */                                 \
+    X(RECORD_THEM, "record-them")                 /* a wait for processes outside of the run */                        \
     X(LOOK_MORE_OFTEN, "look-more-often")         /* a thread that serves sleeps between two looks for requests */     \
     X(SHORTEN_LOCK, "shorten-lock")               /* done under an exclusive lock of a window */                       \
     X(DO_AT_ONCE, "do-at-once")                   /* nobody has more of it: serialisation */                           \

@@ -288,6 +288,7 @@ struct cause {
     bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
     bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
     bool is_unrecorded;    /* recording was switched off meanwhile */
+    bool is_for_outside;   /* it waits for processes outside of the run */
     bool moves_nothing;    /* of kind transfer: it is a call of MPI that moves no data */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
@@ -348,7 +349,7 @@ struct answer {
         ANSWER_NO_WAIT,   /* no rank waits */
         ANSWER_TRANSFERS, /* moving data takes long, and longer than ranks wait for the program */
         ANSWER_FINE,      /* what the program makes ranks wait for is little, and at random */
-        ANSWER_ELSEWHERE, /* likewise, but ranks wait beside the calls of MPI, as far as that is known */
+        ANSWER_ELSEWHERE, /* likewise, but ranks wait beside calls of MPI, as far as is known, or for outsiders */
         ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
         ANSWER_PARTITION, /* ... or by more of the data */
         ANSWER_HANG,      /* ranks wait without end, in a ring or for longer than for all causes */
@@ -471,6 +472,21 @@ struct transfers {
     uint32_t n_places;
     bool moves_nothing; /* the first is a call that moves no data */
     bool have_most;     /* ranks lose more to them than by waiting for what the program does */
+    enum advice advice;
+};
+
+/* Ranks wait for processes that are not recorded with this run: spawned ones, or of another job. */
+struct outside {
+    struct outside_place {
+        uint32_t step;      /* the call */
+        uint32_t wait_step; /* the same, as a cause has it */
+        double ns;          /* of all ranks */
+    } *places;              /* by falling ns */
+    uint32_t n_places;
+    double ns, longest_ns; /* of all ranks; of the one that waits longest: */
+    uint32_t rank;
+    uint32_t spawn_step; /* a call that started such processes; TRACE_NONE */
+    bool is_notable;     /* it is worth saying */
     enum advice advice;
 };
 
@@ -627,6 +643,7 @@ struct analysis {
     struct answer answer;           /* once all is found (verdict/answer.h) */
     struct machine machine;         /* the rest */
     struct transfers transfers;     /* no part of waiting_ns */
+    struct outside outside;         /* likewise */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
     struct spinning_loop *spinning; /* a large part of the run, and no cause: by node */

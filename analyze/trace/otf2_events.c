@@ -182,6 +182,8 @@ CALLBACK(on_leave, OTF2_RegionRef region)
         }
         if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_PEER))
             append_awaited(location, time, EV_PROBED, attributes);
+        if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_OUTSIDE))
+            append_event(location, time, EV_OUTSIDE);
     }
     if (index != TRACE_NONE)
         leave(location, time, index)->tag = n_more;

@@ -110,6 +110,7 @@ enum event_kind {
     EV_POLLS,      /* inside the MPI region: this call stands for `bytes` failing polls since it was entered; 0: it
                       goes on with the polls before it, after the program has slept */
     EV_PROBED,     /* inside the MPI region: it found a message: peer, comm, tag */
+    EV_OUTSIDE,    /* inside the MPI region: it needed processes outside of the run */
     EV_SAMPLE,     /* frame, weight_ns, flags WW_S_ */
     EV_OFF,        /* the thread left the CPU: flags WW_SW_PREEMPTED */
     EV_ON,         /* and came back */

@@ -201,7 +201,7 @@ enum advice advice_of(const struct analysis *analysis, const struct cause *cause
     if (cause->is_unrecorded)
         return ADVICE_RECORD_LONGER;
     if (cause->is_unexplained)
-        return ADVICE_OTHER_PROCESSES;
+        return cause->is_for_outside ? ADVICE_RECORD_THEM : ADVICE_OTHER_PROCESSES;
     if (analysis->steps[cause->step].is_start)
         return ADVICE_START_UP;
     if (cause->is_spinning)

@@ -221,10 +221,13 @@ void answer_find(struct analysis *analysis)
     struct answer *answer = &analysis->answer;
     const struct trace_location *first = first_end(analysis);
     answer->first_end = first ? first->rank + 1 : 0;
-    bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE;
+    bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE || answer->kind == ANSWER_ALONE;
+    bool is_outside = analysis->outside.ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.all_ns;
     if (is_end_the_news(analysis)) {
         answer->kind = ANSWER_BROKE_OFF;
         answer->has_causes = false;
-    } else if (is_nothing && (analysis->n_spinning || analysis->n_fetches))
+    } else if (is_nothing && analysis->outside.is_notable && is_outside)
+        answer->kind = ANSWER_ELSEWHERE;
+    else if (is_nothing && answer->kind != ANSWER_ALONE && (analysis->n_spinning || analysis->n_fetches))
         answer->kind = ANSWER_ELSEWHERE;
 }

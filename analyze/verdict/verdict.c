@@ -151,6 +151,16 @@ static void settle_transfers(struct analysis *analysis)
     transfers->advice = transfers->have_most ? advice_of_transfer(analysis, transfers->places[0].step) : ADVICE_NONE;
 }
 
+static void settle_outside(struct analysis *analysis)
+{
+    struct outside *outside = &analysis->outside;
+    outside->is_notable = outside->n_places && outside->ns >= NEGLIGIBLE_SHARE * analysis->efficiency.all_ns;
+    outside->advice = outside->is_notable ? ADVICE_RECORD_THEM : ADVICE_NONE;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (uint32_t place = 0; place < outside->n_places && !analysis->causes[i].is_for_outside; place++)
+            analysis->causes[i].is_for_outside = analysis->causes[i].step == outside->places[place].wait_step;
+}
+
 void verdict_settle_machine(struct analysis *analysis)
 {
     machine_judge(&analysis->machine);
@@ -197,6 +207,7 @@ void verdicts_find(struct analysis *analysis)
     struct settled_kinds *settled = arena_array(&scratch, struct settled_kinds, analysis->n_causes + 1);
     verdict_settle_machine(analysis);
     settle_transfers(analysis);
+    settle_outside(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         settled[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
     verdict_settle_like(analysis);

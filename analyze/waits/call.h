@@ -64,6 +64,7 @@ struct call {
     bool is_entered, is_forced;
     bool is_off;          /* recording was switched off. It is matched, but its time is not explained */
     bool is_open;         /* never left: the trace ends inside */
+    bool is_outside;      /* it needed processes outside of the run */
     bool ends_polls;      /* the trace ends with the polls before it, and it is no call, but stands for that end */
     bool is_judged;       /* what it waited for is known: its releases */
     struct mark *mark;    /* held: where it was at entry */

@@ -174,7 +174,7 @@ static void tell_event(struct calls *calls, const struct lane *lane, const struc
 {
     if (event->kind == EV_OFF && lane->depth)
         expect(calls, lane->site, CALL_ABSENT);
-    else if (event->kind == EV_POLLS && lane->depth)
+    else if ((event->kind == EV_POLLS || event->kind == EV_OUTSIDE) && lane->depth)
         expect(calls, lane->site, CALL_WAITING);
     if (!calls->is_staged) {
         reader_record(calls->reader, event);

@@ -46,8 +46,9 @@ static inline bool reader_needs(const struct event *event)
     enum {
         NEEDED = 1u << EV_SEND | 1u << EV_ISEND | 1u << EV_ISEND_DONE | 1u << EV_RECV | 1u << EV_IRECV |
                  1u << EV_IRECV_DONE | 1u << EV_CANCELLED | 1u << EV_COLL_END | 1u << EV_ICOLL | 1u << EV_ICOLL_DONE |
-                 1u << EV_IO | 1u << EV_PROBED | 1u << EV_UNFINISHED | 1u << EV_PENDING | 1u << EV_RMA |
-                 1u << EV_RMA_DONE | 1u << EV_RMA_SYNC | 1u << EV_POLLS | 1u << EV_OFF | 1u << EV_ON | 1u << EV_CONTROL
+                 1u << EV_IO | 1u << EV_PROBED | 1u << EV_OUTSIDE | 1u << EV_UNFINISHED | 1u << EV_PENDING |
+                 1u << EV_RMA | 1u << EV_RMA_DONE | 1u << EV_RMA_SYNC | 1u << EV_POLLS | 1u << EV_OFF | 1u << EV_ON |
+                 1u << EV_CONTROL
     };
     return NEEDED >> event->kind & 1;
 }

@@ -295,6 +295,10 @@ void reading_record(struct reader *reader, const struct event *event)
     case EV_PROBED:
         read_probed(reader, lane, event);
         break;
+    case EV_OUTSIDE:
+        reading->has_progress = true;
+        reading->call->is_outside = true;
+        break;
     case EV_UNFINISHED:
         reading->open_for = (struct open_for){event->comm, event->peer, event->tag};
         reading->is_open_for_known = event->comm != TRACE_NONE;

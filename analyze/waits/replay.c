@@ -232,17 +232,17 @@ static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *l
     }
 }
 
-/* The awaited thing never came: like a call that never came back, with what it did between its polls. */
-static void lane_break_off_polls(struct replay *replay, struct queue_of_calls *lane, uint32_t site)
+/* The polls so far were one call, with what was done between them, and it did not wait for any rank. */
+static void lane_join_polls(struct replay *replay, struct queue_of_calls *lane, uint32_t site, enum call_state state)
 {
-    double open_ns = (double)(lane->now_ns - lane->polling.since_ns);
-    uint32_t step = call_step(replay->call_steps, site, CALL_OPEN);
+    double polled_ns = (double)(lane->now_ns - lane->polling.since_ns);
+    uint32_t step = call_step(replay->call_steps, site, state);
     lane_take_polls_back(replay, lane, lane->polling.since_ns, lane->now_ns);
     lane_go_on_from(replay, lane, lane->polling.mark);
-    const struct term open = {atom_key(lane->rank, step), open_ns};
-    lane_add_term(replay, lane, TO_SEGMENT | TO_SUMS, open.key, open.ns);
-    lane_tell(replay, lane, lane->polling.since_ns, lane->now_ns, &open, 1);
-    replay->ranks[lane->rank].mpi_ns += open_ns;
+    const struct term polled = {atom_key(lane->rank, step), polled_ns};
+    lane_add_term(replay, lane, TO_SEGMENT | TO_SUMS, polled.key, polled.ns);
+    lane_tell(replay, lane, lane->polling.since_ns, lane->now_ns, &polled, 1);
+    replay->ranks[lane->rank].mpi_ns += polled_ns;
     lane_stop_polling(replay, lane);
 }
 
@@ -252,7 +252,7 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
     if (!lane->polling.mark)
         return;
     if (call->ends_polls) {
-        lane_break_off_polls(replay, lane, call->site);
+        lane_join_polls(replay, lane, call->site, CALL_OPEN); /* the awaited thing never came */
         return;
     }
     /* A poll goes on as long as little happens between its calls. */
@@ -456,7 +456,7 @@ static void lane_spend_called_back(struct replay *replay, struct queue_of_calls 
  * (MPI_PROC_NULL), which takes next to no time. */
 static bool waits_for_unknown(const struct call *call)
 {
-    return call->class == WW_RECV && !call->needs.n && !call->is_open;
+    return (call->class == WW_RECV || call->is_outside) && !call->needs.n && !call->is_open;
 }
 
 /* Time inside MPI that nobody else is to blame for: not on a CPU, or communication. */
@@ -464,11 +464,11 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
                               uint64_t from_ns, uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
-    /* A call that never ended would not have gone on with a CPU either. */
-    double idle_ns = call->is_open ? 0 : (double)idle_between(&call->idle, from_ns, to_ns);
+    /* A call that never ended, or waited for others, would not have gone on with a CPU either. */
+    bool is_unknown = waits_for_unknown(call);
+    double idle_ns = call->is_open || is_unknown ? 0 : (double)idle_between(&call->idle, from_ns, to_ns);
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
     /* Transfers in a call that never ended are not known. */
-    bool is_unknown = waits_for_unknown(call);
     enum step_state state = call->is_open || is_unknown ? STEP_MPI : class_state(call->class);
     enum call_state what = call->is_open ? CALL_OPEN : is_unknown ? CALL_WAITING : CALL_ITSELF;
     uint32_t step = call_step(replay->call_steps, call->site, what);
@@ -731,7 +731,9 @@ static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct ca
     if (unknown)
         return unknown;
     call->is_judged = true;
-    if (!call->is_off && (call->releases.n || lane_polled_for_absent(replay, lane, call)))
+    if (lane->polling.mark && waits_for_unknown(call) && !call->is_off)
+        lane_join_polls(replay, lane, lane->polling.site, CALL_WAITING);
+    else if (!call->is_off && (call->releases.n || lane_polled_for_absent(replay, lane, call)))
         lane_rewind(replay, lane, call);
     return NULL;
 }

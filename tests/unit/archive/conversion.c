@@ -99,6 +99,9 @@ static void show_other(const struct shown *to, const struct event *event)
     case EV_PROBED:
         snprintf(to->at, to->left, "probed %d comm %d tag %d", to->peer, to->comm, event->tag);
         break;
+    case EV_OUTSIDE:
+        snprintf(to->at, to->left, "outside");
+        break;
     case EV_PENDING:
         snprintf(to->at, to->left, "pending %d comm %d peer %d tag %d", event->flags, to->comm, to->peer, event->tag);
         break;

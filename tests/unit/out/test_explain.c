@@ -812,6 +812,10 @@ static void what_is_not_the_cause_s_alone_is_told_as_such(void **state)
     assert_string_equal(told_cause(&arena, &unexplained),
                         "rank 1 waits there as well when others wait, and no record tells for whom");
     assert_string_equal(told_kind_words(&arena, &unexplained), "not known");
+    unexplained.is_for_outside = true;
+    assert_string_equal(told_cause(&arena, &unexplained),
+                        "rank 1 waits there as well when others wait, for processes outside this run");
+    unexplained.is_for_outside = false;
     struct trace trace = {.is_counted = true};
     struct step step = {.place = CODE_NONE};
     struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};

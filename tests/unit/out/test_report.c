@@ -481,6 +481,18 @@ static void the_first_line_tells_what_else_there_is(void **state)
     expect_first(f, "No rank waits for another.\n");
     answer->kind = ANSWER_ALONE;
     expect_first(f, "One rank only was recorded: nobody to wait for.\n");
+    answer->kind = ANSWER_ELSEWHERE;
+    f->analysis.outside = (struct outside){.places = &(struct outside_place){.step = 1, .ns = 3e9},
+                                           .n_places = 1,
+                                           .ns = 4e9,
+                                           .longest_ns = 4e9,
+                                           .is_notable = true,
+                                           .advice = ADVICE_RECORD_THEM};
+    expect_first(f, "Rank 0 waits for spawned processes: 4.00 s, 44 % of its time, most transfer in MPI_Barrier.\n");
+    char *text = printed(f, &usual);
+    assert_non_null(strstr(text, "processes outside this run: ranks waited for them for 4.00 s"));
+    assert_non_null(strstr(text, "which makes a run of its own"));
+    free(text);
 }
 
 /* They stand first where they are more than the waiting, and the program's waiting apart from the machine's. */

@@ -321,9 +321,46 @@ static void looks_to_the_end_are_no_transfer(void **state)
     }
 }
 
+static void leave_outside(struct scene *scene, uint32_t rank, enum ww_call_id call, uint64_t leave_us)
+{
+    scene_event(scene, (struct event){.kind = EV_OUTSIDE, .loc = rank, .time_ns = leave_us * 1000});
+    scene_leave(scene, rank, call, leave_us);
+}
+
+/* A rank alone with processes that it has spawned: it looks for their messages with naps between, or waits for one. */
+static void who_polls_for_spawned_processes_waits_for_them(void **state)
+{
+    (void)state;
+    for (int has_polls = 0; has_polls < 2; has_polls++) {
+        struct scene *scene = scene_make(1);
+        scene_work(scene, 0, "work", 100);
+        if (has_polls) {
+            poll(scene, 0, WW_ID_Iprobe, 20, 300);
+            scene_work(scene, 0, "nap", 350);
+            poll(scene, 0, WW_ID_Iprobe, 0, 351);
+            scene_work(scene, 0, "nap", 400);
+        }
+        enum ww_call_id call = has_polls ? WW_ID_Iprobe : WW_ID_Mprobe;
+        scene_enter(scene, 0, call, scene->now_us[0]);
+        leave_outside(scene, 0, call, 401);
+        scene_enter(scene, 0, WW_ID_Recv, 401);
+        leave_outside(scene, 0, WW_ID_Recv, 403);
+        scene_work(scene, 0, "work", 450);
+        const struct analysis *analysis = scene_analyse(scene);
+        assert_us(analysis->outside.ns / 1000, 303);
+        assert_int_equal(analysis->outside.n_places, 2);
+        assert_us(analysis->outside.places[0].ns / 1000, 301);
+        assert_us(analysis->efficiency.transfer_ns / 1000, 0);
+        assert_us(analysis->efficiency.compute_ns / 1000, 147);
+        assert_int_equal(scene_answer(scene), ANSWER_ELSEWHERE);
+        scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_polls_for_spawned_processes_waits_for_them),
         cmocka_unit_test(looks_to_the_end_are_no_transfer),
         cmocka_unit_test(polls_for_a_send_wait_for_its_receiver),
         cmocka_unit_test(the_rest_of_a_nap_is_the_own_doing),
