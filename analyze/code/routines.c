@@ -455,27 +455,14 @@ bool name_is_noreturn(const char *linked)
  * ends at ".so", at "-<version>.so" or at the end; what is linked statically is the program's own.
  */
 
-/* A pattern that ends in '*' matches every longer name. */
+/* A pattern that ends in '*' matches every longer name. The C library, its loader, and allocators in its place: */
+static const char *const base_names[] = {
+    "libc",     "libm",         "libmvec",         "libpthread", "libdl",        "librt",        "libresolv",
+    "libutil",  "libanl",       "ld-linux*",       "linux-vdso", "ld64*",        "ld",           "ld-musl*",
+    "libnss_*", "libthread_db", "libBrokenLocale", "libcrypt",   "libjemalloc*", "libtcmalloc*",
+};
+
 static const char *const runtime_names[] = {
-    /* C library and loader */
-    "libc",
-    "libm",
-    "libmvec",
-    "libpthread",
-    "libdl",
-    "librt",
-    "libresolv",
-    "libutil",
-    "libanl",
-    "ld-linux*",
-    "linux-vdso",
-    "ld64*",
-    "ld",
-    "ld-musl*",
-    "libnss_*",
-    "libthread_db",
-    "libBrokenLocale",
-    "libcrypt",
     /* compilers */
     "libgcc_s",
     "libstdc++",
@@ -576,8 +563,6 @@ static const char *const runtime_names[] = {
     "libmpfr",
     "libarmpl*",
     "libtbb*",
-    "libjemalloc*",
-    "libtcmalloc*",
     /* compression and other small change of every process */
     "libz",
     "libzstd",
@@ -604,21 +589,31 @@ static size_t stem_length(const char *name)
     return stem > 0 && stem < n && name[stem - 1] == '-' ? stem - 1 : n;
 }
 
-bool runtime_is_library(const char *path)
+static bool is_one_of(const char *path, const char *const *patterns, size_t n_patterns)
 {
-    if (path == NULL || path[0] == 0 || path[0] == '[')
-        return true;
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     if (strstr(name, ".so") == NULL)
         return false;
     size_t n_name = stem_length(name);
-    for (size_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++) {
-        size_t n = strlen(runtime_names[i]);
-        bool is_prefix = runtime_names[i][n - 1] == '*';
+    for (size_t i = 0; i < n_patterns; i++) {
+        size_t n = strlen(patterns[i]);
+        bool is_prefix = patterns[i][n - 1] == '*';
         n -= is_prefix;
-        if ((is_prefix ? n_name >= n : n_name == n) && memcmp(runtime_names[i], name, n) == 0)
+        if ((is_prefix ? n_name >= n : n_name == n) && memcmp(patterns[i], name, n) == 0)
             return true;
     }
     return false;
+}
+
+bool runtime_is_base(const char *path)
+{
+    if (path == NULL || path[0] == 0 || path[0] == '[')
+        return true;
+    return is_one_of(path, base_names, sizeof base_names / sizeof *base_names);
+}
+
+bool runtime_is_library(const char *path)
+{
+    return runtime_is_base(path) || is_one_of(path, runtime_names, sizeof runtime_names / sizeof *runtime_names);
 }

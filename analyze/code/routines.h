@@ -53,3 +53,5 @@ bool name_is_noreturn(const char *linked);
 
 /* True for a run-time library, for "[vdso]" and its like, and for an empty path. Programs never are. */
 bool runtime_is_library(const char *path);
+/* True for one that every program stands on: the C library, its loader, an allocator in its place. */
+bool runtime_is_base(const char *path);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/code/routines.h"
 #include "analyze/code/script.h"
 #include "analyze/constants/constants.h"
 #include "analyze/profile/details.h"
@@ -33,17 +34,21 @@ static bool is_asked_about(const struct analysis *analysis, const struct cause *
     return place && cause->n_ranks && (is_script || cause->kind_ns[KIND_SLOWER] >= cause->waiting_ns / 4);
 }
 
-/* The library that user code called, whatever that called in turn; TRACE_NONE for user code itself. */
+/* The library that user code called, whatever that called in turn; TRACE_NONE for user code itself. A line of a script
+ * calls none of the C library: its interpreter does, to make and free objects and to compute. */
 static uint32_t library_of(struct sites *sites, uint32_t frame)
 {
     const struct trace *trace = sites->trace;
-    uint32_t library = TRACE_NONE;
+    uint32_t library = TRACE_NONE, user = TRACE_NONE;
     trace_walk (trace, at, frame) {
+        user = trace->frames[at].module;
         if (sites_frame_place(sites, at) != CODE_NONE)
             break;
-        library = code_module_is_script(sites->code, trace->frames[at].module) ? TRACE_NONE : trace->frames[at].module;
+        library = code_module_is_script(sites->code, user) ? TRACE_NONE : user;
     }
-    return library;
+    bool is_interpreter = library != TRACE_NONE && code_module_is_script(sites->code, user) &&
+                          runtime_is_base(trace->modules[library].path);
+    return is_interpreter ? TRACE_NONE : library;
 }
 
 static uint32_t routine_of(struct code *code, uint32_t place)
