@@ -382,6 +382,9 @@ static const char *explain_sharing(struct arena *arena, const struct cause *caus
     case SHARED_BY_TURNS:
         return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time", rank->n_threads,
                             rank->rank);
+    case SHARED_BY_INTERPRETER:
+        return arena_printf(arena, "%u threads of rank %u take turns in it, as each needs Python's lock (GIL)",
+                            rank->n_threads, rank->rank);
     case SHARED_UNEVENLY:
         return arena_printf(arena, "one of %u threads of rank %u has %s of that rank's time in it", rank->n_threads,
                             rank->rank, amount_share(rank->most_share).text);
@@ -669,6 +672,8 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_OTHER_PROCESS] =
         "Python runs one thread of a process at a time: give this thread's work to another process, or to code that "
         "runs without the lock (NumPy, native code), or let the thread wait instead of looking again and again",
+    [ADVICE_PROCESSES] = "Python runs one thread of a process at a time: divide this work among processes (more ranks, "
+                         "multiprocessing), or do it in code that releases the lock (NumPy, native code)",
     [ADVICE_COMPARE_SCRIPT] = "compare a late rank and another: how often does this run there, and on how much data?",
     [ADVICE_RECORD_WITHOUT_STOP] = "record again without that stop: the program need not change for it",
     [ADVICE_CPU_FOR_THREADS] =

@@ -19,6 +19,7 @@
     X(SHARE_CALLERS, "share-calling-threads")     /* likewise, and these threads call MPI themselves */                \
     X(SHARE_THREADS, "share-threads")             /* one thread has more of it than the others */                      \
     X(SHORTEN_SECTION, "shorten-section")         /* threads take turns in it */                                       \
+    X(PROCESSES, "processes")                     /* ... since an interpreter runs one at a time */                    \
     X(SHARE_LOOP, "share-loop")                   /* counts prove more work in a loop */                               \
     X(SHARE_WORK, "share-work")                   /* ... elsewhere */                                                  \
     X(CPU_FOR_EACH, "cpu-for-each")               /* slower, where busy threads share CPUs */                          \

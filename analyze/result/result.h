@@ -238,7 +238,12 @@ enum gain_excess { EXCESS_NONE, EXCESS_LACKING, EXCESS_SHARED, EXCESS_UNSEEN, EX
 
 /* How threads share a cause on the rank most to blame. By turns: all have their parts, but one works at a time, though
  * there are CPUs for more. */
-enum thread_sharing { SHARED_EVENLY, SHARED_UNEVENLY, SHARED_BY_TURNS };
+enum thread_sharing {
+    SHARED_EVENLY,
+    SHARED_UNEVENLY,
+    SHARED_BY_TURNS,
+    SHARED_BY_INTERPRETER /* by turns, since the interpreter runs one thread at a time */
+};
 
 /* For what most of a cause's time asleep or in the kernel passes, on the rank most to blame. */
 enum pause {

@@ -7,12 +7,24 @@
 #include <math.h>
 #include <string.h>
 
-enum thread_sharing thread_sharing_of(const struct cause *cause)
+/* Lines of a script, and not native code that they call: that may let other threads run. */
+static bool is_interpreted(const struct analysis *analysis, const struct cause *cause)
+{
+    uint32_t place = analysis->steps[cause->step].place;
+    bool is_native = cause->library && !cause->inside;
+    return analysis->code && place != CODE_NONE && !is_native &&
+           code_module_is_script(analysis->code, code_place(analysis->code, place)->module);
+}
+
+enum thread_sharing thread_sharing_of(const struct analysis *analysis, const struct cause *cause)
 {
     const struct cause_rank *rank = cause->n_ranks ? &cause->ranks[0] : NULL;
     if (!rank || rank->n_threads < 2 || rank->threads <= 0)
         return SHARED_EVENLY;
     double even = 1. / rank->n_threads;
+    /* An interpreter lets one thread run at a time, with CPUs or without: another division would change nothing. */
+    if (is_interpreted(analysis, cause) && rank->threads < MORE_THREADS)
+        return rank->most_share + 2 * rank->most_error < MOST_SHARE ? SHARED_BY_INTERPRETER : SHARED_EVENLY;
     if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
         return SHARED_UNEVENLY;
     bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;
@@ -143,6 +155,8 @@ static enum advice advice_of_sharing(const struct cause *cause)
         return cause->ranks[0].n_callers > 1 ? ADVICE_SHARE_CALLERS : ADVICE_SHARE_THREADS;
     if (cause->sharing == SHARED_BY_TURNS)
         return ADVICE_SHORTEN_SECTION;
+    if (cause->sharing == SHARED_BY_INTERPRETER)
+        return ADVICE_PROCESSES;
     bool is_alone = cause->is_alone || (cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few);
     return is_alone ? ADVICE_SHARE_OR_OVERLAP : ADVICE_NONE;
 }

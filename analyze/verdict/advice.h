@@ -7,7 +7,7 @@
 #pragma once
 #include "analyze/result/result.h"
 
-enum thread_sharing thread_sharing_of(const struct cause *cause);
+enum thread_sharing thread_sharing_of(const struct analysis *analysis, const struct cause *cause);
 enum advice advice_of(const struct analysis *analysis, const struct cause *cause);
 /* False for a call of MPI that only looks, or sets something up. */
 bool step_moves_data(const struct analysis *analysis, uint32_t step);

@@ -97,7 +97,7 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
     settle_reason(cause);
-    cause->sharing = thread_sharing_of(cause);
+    cause->sharing = thread_sharing_of(analysis, cause);
     cause->moves_nothing = cause->kind == KIND_TRANSFER && !step_moves_data(analysis, cause->step);
     cause->advice = advice_of(analysis, cause);
     settle_gain(analysis, cause);
