@@ -737,6 +737,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                             "only %s %s this: let ranks do parts of it at the same time, or overlap it with other "
                             "work",
                             sides.late.names, verb(&sides.late, "runs", "run"));
+    case ADVICE_TAKE_PART: {
+        const struct cause_site *site = &cause->sites[0];
+        bool is_one = site->n_waiting == 1;
+        return arena_printf(
+            arena, "%s %s meanwhile and %s none of it: give %s a part as well, and let long pieces begin first",
+            amount_ranks(arena, site->waiting, site->n_waiting), is_one ? "waits" : "wait", is_one ? "does" : "do",
+            is_one ? "it" : "them");
+    }
     case ADVICE_SHARE_THREADS:
         return arena_printf(arena,
                             "divide it evenly among the threads of rank %u first: another schedule (dynamic, guided), "

@@ -136,6 +136,32 @@ static enum advice advice_of_slower(const struct analysis *analysis, const struc
     return cause->library ? ADVICE_COMPARE_CALLS : ADVICE_MEMORY_ACCESS;
 }
 
+static bool waits_at(const struct cause_site *site, uint32_t rank)
+{
+    for (uint32_t i = 0; i < site->n_waiting; i++)
+        if (site->waiting[i] == rank)
+            return true;
+    return false;
+}
+
+/* Several ranks do it at the same time. Those who wait for them have no part in it, as one that hands out work. */
+static bool waits_for_workers(const struct cause *cause)
+{
+    const struct cause_site *site = cause->n_sites ? &cause->sites[0] : NULL;
+    uint32_t n = cause->n_ranks + cause->n_others, n_workers = 0;
+    double most_ns = 0;
+    for (int turn = 0; turn < 2 && site && site->n_waiting; turn++)
+        for (uint32_t i = 0; i < n; i++) {
+            const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+            bool waits = waits_at(site, rank->rank);
+            most_ns = fmax(most_ns, rank->time_ns);
+            if (turn && waits && rank->time_ns >= NEGLIGIBLE_SHARE * most_ns)
+                return false;
+            n_workers += turn && !waits && 2 * rank->time_ns >= most_ns;
+        }
+    return n_workers > 1;
+}
+
 /* Where late ranks do more of it, or for longer: how that may be shared out otherwise; ADVICE_NONE where nothing tells.
  */
 static enum advice advice_of_sharing(const struct cause *cause)
@@ -157,6 +183,8 @@ static enum advice advice_of_sharing(const struct cause *cause)
         return ADVICE_SHORTEN_SECTION;
     if (cause->sharing == SHARED_BY_INTERPRETER)
         return ADVICE_PROCESSES;
+    if (waits_for_workers(cause))
+        return ADVICE_TAKE_PART;
     bool is_alone = cause->is_alone || (cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few);
     return is_alone ? ADVICE_SHARE_OR_OVERLAP : ADVICE_NONE;
 }
