@@ -440,6 +440,14 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
     return spot;
 }
 
+uint64_t code_script_hash(struct code *code, uint32_t module)
+{
+    struct module *m = module_get(code, module);
+    if (m->is_script && !m->hash)
+        m->hash = script_hash(m->file);
+    return m->hash;
+}
+
 const char *code_text_at(struct code *code, uint32_t module, uint64_t address, uint32_t columns, struct arena *arena)
 {
     const struct module *m = module_get(code, module);

@@ -101,6 +101,9 @@ struct code_spot {
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
 
+/* A hash of a script's text; 0 = unknown. */
+uint64_t code_script_hash(struct code *code, uint32_t module);
+
 struct arena;
 /* The text of an expression at an address of a script, by its columns (WW_CODE_EXPRESSION), in `arena`; NULL. */
 const char *code_text_at(struct code *code, uint32_t module, uint64_t address, uint32_t columns, struct arena *arena);

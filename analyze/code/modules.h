@@ -43,6 +43,7 @@ struct module {
     uint8_t role;   /* enum code_role */
     bool is_script; /* a source file of code that an interpreter runs (script.h): */
     script_blocks blocks;
+    uint64_t hash;             /* of its text; 0 = unknown, or not asked for yet */
     VEC(struct routine) named; /* those that frames name, until it is opened */
     enum code_state state;
     int fault;          /* errno where the system failed to open its file, or that of its debug information */

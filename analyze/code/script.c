@@ -273,6 +273,14 @@ void script_read(const char *path, script_blocks *blocks)
     vec_release(&text.bytes);
 }
 
+uint64_t script_hash(const char *path)
+{
+    struct script_text text = {.n = 0};
+    uint64_t hash = read_text(path, &text) ? hash_bytes(text.bytes.at, text.n) : 0;
+    vec_release(&text.bytes);
+    return hash;
+}
+
 const char *script_text_at(struct arena *arena, const char *path, uint32_t line, uint32_t columns)
 {
     struct script_text text = {.n = 0};

@@ -39,6 +39,9 @@ void script_parse(const char *text, size_t bytes, script_blocks *blocks);
 /* Those of a file; none when it cannot be read. `path` may be NULL. */
 void script_read(const char *path, script_blocks *blocks);
 
+/* Of the text of a file; 0 = it cannot be read. */
+uint64_t script_hash(const char *path);
+
 struct arena;
 /* The text of an expression of a line, by the columns of WW_CODE_EXPRESSION, in `arena`; NULL. */
 const char *script_text_at(struct arena *arena, const char *path, uint32_t line, uint32_t columns);

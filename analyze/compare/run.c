@@ -29,11 +29,35 @@ static uint32_t module_of(const struct analysis *analysis, uint32_t place)
     return module;
 }
 
-static uint64_t build_of(const struct analysis *analysis, uint32_t place)
+static uint64_t build_of_module(const struct analysis *analysis, uint32_t module)
 {
-    uint32_t module = module_of(analysis, place);
     const struct trace_module *at = module == TRACE_NONE ? NULL : &analysis->trace->modules[module];
+    if (at && at->is_script)
+        return code_script_hash(analysis->code, module);
     return at && at->build_id_bytes ? hash_bytes(at->build_id, at->build_id_bytes) : 0;
+}
+
+/* Which module a script's calls of MPI stand in is not known, and one of the interpreter says nothing of them. */
+static uint64_t build_of_place(const struct analysis *analysis, uint32_t place)
+{
+    return place == CODE_NONE && analysis->trace->title ? 0 : build_of_module(analysis, module_of(analysis, place));
+}
+
+/* Of the program; where that is an interpreter, with the script that it was started with. */
+static uint64_t build_of_program(const struct analysis *analysis)
+{
+    const struct trace *trace = analysis->trace;
+    struct {
+        uint64_t program, script;
+    } both = {.program = build_of_module(analysis, module_of(analysis, CODE_NONE))};
+    const char *behind = trace->title ? strrchr(trace->title, ' ') : NULL; /* "app.py (python3.11)" */
+    size_t n = behind ? (size_t)(behind - trace->title) : 0;
+    for (uint32_t i = 0; n && i < trace->n_modules && !both.script; i++) {
+        const char *name = base_name(trace->modules[i].path);
+        if (trace->modules[i].is_script && !strncmp(name, trace->title, n) && !name[n])
+            both.script = build_of_module(analysis, i);
+    }
+    return both.script ? hash_bytes(&both, sizeof both) : both.program;
 }
 
 /* Its name and version, and of its flags those that say for which machine and how much it optimised. */
@@ -130,7 +154,7 @@ static void make_places(struct arena *arena, struct run *run, const struct analy
                 .routine = copy_text(arena, step->routine),
                 .state = step->state,
                 .is_loop = step->is_loop,
-                .build = build_of(analysis, step->place),
+                .build = build_of_place(analysis, step->place),
                 .line_first = step->line_first,
                 .line_last = step->line_last};
             *slot = ++run->n_places;
@@ -166,7 +190,7 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
                         .command = arena_strdup(arena, trace->command ? trace->command : ""),
                         .mpi = arena_strdup(arena, trace->mpi ? trace->mpi : ""),
                         .n_ranks = trace->n_ranks,
-                        .build = build_of(analysis, CODE_NONE),
+                        .build = build_of_program(analysis),
                         .realtime_ns = trace->realtime_ns,
                         .is_counted = trace->is_counted,
                         .is_whole = is_whole,
