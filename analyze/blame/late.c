@@ -107,3 +107,26 @@ bool late_is_alone(const struct cause *cause)
             return false;
     return n_compared > 0;
 }
+
+/* By executions where they are known. */
+struct part_floor late_part_floor(const struct cause *cause)
+{
+    struct part_floor late = {0}, most = {0};
+    for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        struct part_floor *side = i < cause->n_late ? &late : &most;
+        side->executions = fmax(side->executions, (double)rank->executions);
+        side->ns = fmax(side->ns, rank->time_ns);
+    }
+    double executions = NEXT_TO_NOTHING * most.executions, ns = NEGLIGIBLE_SHARE * most.ns;
+    if (late.executions > 0)
+        return (struct part_floor){.executions = most.executions >= NEXT_TO_NOTHING * late.executions ? executions : 0};
+    return (struct part_floor){.ns = most.ns >= NEGLIGIBLE_SHARE * late.ns ? ns : 0};
+}
+
+/* In a time that few samples tell, a rank may have a part that none of them hit. */
+bool late_has_part(const struct part_floor *floor, const struct cause_rank *rank)
+{
+    return (double)rank->executions >= floor->executions &&
+           rank->time_ns + SAME_DEVIATIONS * rank->error_ns >= floor->ns;
+}

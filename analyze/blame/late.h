@@ -11,6 +11,13 @@ uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_n
 /* Of ranks that are late together, the last one by a hair carries the blame; of those that wait in a ring or a grid
  * most never meet the others. So each that spends as long in it is late as well, and is compared with no one. */
 void late_add_as_long(struct cause *cause, struct arena *arena);
+/* A rank that never comes to it, as one that hands out work, tells nothing of how much of it is usual. The late ones
+ * are compared with those that have a part in it: with all, if nobody else has one. Who does less has none. */
+struct part_floor {
+    double executions, ns;
+};
+struct part_floor late_part_floor(const struct cause *cause);
+bool late_has_part(const struct part_floor *floor, const struct cause_rank *rank);
 /* True where the others come to next to nothing of it, as far as samples tell: by how much longer the late ones take is
  * no question then. */
 bool late_is_alone(const struct cause *cause);

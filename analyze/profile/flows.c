@@ -8,6 +8,7 @@
  * causes.
  */
 #include "analyze/profile/flows.h"
+#include "analyze/blame/late.h"
 #include "analyze/constants/constants.h"
 #include "analyze/profile/callgraph.h"
 #include <math.h>
@@ -106,11 +107,13 @@ static void add_ranks(struct flows *flows, uint32_t n_ranks, const struct measur
         side_of[cause->ranks[i].rank] = is_late[i] ? LATE : N_SIDES;
         flows->n_processes[LATE] += is_late[i];
     }
-    for (uint32_t i = cause->n_late; i < cause->n_ranks; i++)
-        side_of[cause->ranks[i].rank] = OTHERS;
-    for (uint32_t i = 0; i < cause->n_others; i++)
-        side_of[cause->others[i].rank] = OTHERS;
-    flows->n_processes[OTHERS] = cause->n_ranks - cause->n_late + cause->n_others;
+    struct part_floor floor = late_part_floor(cause);
+    for (uint32_t i = cause->n_late; i < cause->n_ranks + cause->n_others; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        bool is_other = late_has_part(&floor, rank);
+        side_of[rank->rank] = is_other ? OTHERS : N_SIDES;
+        flows->n_processes[OTHERS] += is_other;
+    }
     for (size_t i = 0; i < measures->bins.n; i++) {
         const struct term *term = &measures->bins.at[i];
         uint32_t rank = key_rank(term->key);

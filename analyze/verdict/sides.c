@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/verdict/sides.h"
+#include "analyze/blame/late.h"
 #include "analyze/constants/constants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -145,10 +146,14 @@ struct sides sides_of(struct arena *arena, const struct cause *cause)
 {
     uint32_t n_most = cause->n_ranks + cause->n_others;
     struct sides sides = {.late = crowd_of(arena, n_most), .others = crowd_of(arena, n_most)};
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
-        crowd_add(i < cause->n_late ? &sides.late : &sides.others, &cause->ranks[i]);
-    for (uint32_t i = 0; i < cause->n_others; i++)
-        crowd_add(&sides.others, &cause->others[i]);
+    struct part_floor floor = late_part_floor(cause);
+    for (uint32_t i = 0; i < n_most; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        if (i < cause->n_late)
+            crowd_add(&sides.late, rank);
+        else if (late_has_part(&floor, rank))
+            crowd_add(&sides.others, rank);
+    }
     crowd_finish(&sides.late);
     crowd_finish(&sides.others);
     sides_divide(arena, &sides);
