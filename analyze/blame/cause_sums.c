@@ -557,7 +557,9 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
     const struct serial serial = serial_of(writer);
     bool has_usual = cause->n_late < cause->n_ranks + cause->n_others;
-    bool is_lacking = cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
+    /* A transfer that is shared out otherwise lacks a CPU as before. */
+    bool is_lacking =
+        cause->kind != KIND_TRANSFER && cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
     struct gain gain =
         gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
                                      .ranks = input->ranks,

@@ -734,9 +734,13 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     switch (cause->advice) {
     case ADVICE_SHARE_OR_OVERLAP:
         return arena_printf(arena,
-                            "only %s %s this: let ranks do parts of it at the same time, or overlap it with other "
-                            "work",
-                            sides.late.names, verb(&sides.late, "runs", "run"));
+                            "only %s %s time in this: let ranks do parts of it at the same time, or overlap it with "
+                            "other work",
+                            sides.late.names, verb(&sides.late, "spends", "spend"));
+    case ADVICE_SHARE_BOTH:
+        return arena_printf(
+            arena, "%s %s other work meanwhile (--cause %zu): divide both together, as evenly as they take time",
+            sides.others.names, verb(&sides.others, "does", "do"), (size_t)(cause - analysis->causes) + 1);
     case ADVICE_TAKE_PART: {
         const struct cause_site *site = &cause->sites[0];
         bool is_one = site->n_waiting == 1;

@@ -16,6 +16,7 @@
     X(SHARE_IN_TURNS, "share-in-turns")           /* another rank has more of it each time */                          \
     X(NOTHING, "nothing")                         /* single steps vary as they do on any machine */                    \
     X(SHARE_OR_OVERLAP, "share-or-overlap")       /* the late ranks alone run it */                                    \
+    X(SHARE_BOTH, "share-both")                   /* likewise, and who waits does other work meanwhile */              \
     X(TAKE_PART, "take-part")                     /* several ranks run it, and who waits does not */                   \
     X(SHARE_CALLERS, "share-calling-threads")     /* likewise, and these threads call MPI themselves */                \
     X(SHARE_THREADS, "share-threads")             /* one thread has more of it than the others */                      \

@@ -162,6 +162,14 @@ static bool waits_for_workers(const struct cause *cause)
     return n_workers > 1;
 }
 
+/* By executions where others have such, else by time. */
+static bool is_late_alone(const struct cause *cause)
+{
+    bool others_run_it = cause->reason.often.is_known;
+    bool is_time_alone = cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few;
+    return !others_run_it && (cause->is_alone || is_time_alone);
+}
+
 /* Where late ranks do more of it, or for longer: how that may be shared out otherwise; ADVICE_NONE where nothing tells.
  */
 static enum advice advice_of_sharing(const struct cause *cause)
@@ -185,8 +193,9 @@ static enum advice advice_of_sharing(const struct cause *cause)
         return ADVICE_PROCESSES;
     if (waits_for_workers(cause))
         return ADVICE_TAKE_PART;
-    bool is_alone = cause->is_alone || (cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few);
-    return is_alone ? ADVICE_SHARE_OR_OVERLAP : ADVICE_NONE;
+    if (!is_late_alone(cause))
+        return ADVICE_NONE;
+    return cause->has_instead ? ADVICE_SHARE_BOTH : ADVICE_SHARE_OR_OVERLAP;
 }
 
 /* Asleep or in the kernel. */

@@ -185,6 +185,15 @@ static bool is_end_the_news(const struct analysis *analysis)
            lost_ns(analysis) < SAME_MOMENT_NS * n_locations;
 }
 
+/* A transfer lasts as well while a partner has no CPU, which is the machine's. */
+static bool moves_much(const struct analysis *analysis)
+{
+    const struct efficiency *efficiency = &analysis->efficiency;
+    bool is_machine =
+        analysis->transfers.advice == ADVICE_CPU_BEFORE && efficiency->descheduled_ns > efficiency->transfer_ns;
+    return analysis->transfers.n_places && !is_machine && analysis->answer.transfer_share >= NOTABLY_LONGER - 1;
+}
+
 static void answer_choose(struct analysis *analysis)
 {
     struct answer *answer = &analysis->answer;
@@ -205,7 +214,7 @@ static void answer_choose(struct analysis *analysis)
         answer->has_causes = analysis->n_causes && analysis->waiting_ns >= NEGLIGIBLE_SHARE * all_ns;
         return;
     }
-    bool is_transfer = analysis->transfers.n_places && answer->transfer_share >= NOTABLY_LONGER - 1;
+    bool is_transfer = moves_much(analysis);
     answer->kind = is_transfer ? ANSWER_TRANSFERS : ANSWER_FINE;
     answer->has_causes = analysis->n_causes && !is_fine(analysis, program_ns);
     if (!answer->has_causes || (is_transfer && analysis->efficiency.transfer_ns > program_ns))

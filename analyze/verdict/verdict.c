@@ -92,7 +92,8 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
     cause->no_longer = reason_of_no_longer(&sides.no_longer, &sides.others);
     settle_threads(cause, &sides);
     cause->has_instead = has_instead(cause, &sides);
-    cause->n_partings = cause->is_spinning ? 0 : cause->n_partings;
+    /* They tell two sides apart, of which there are none where single steps vary. */
+    cause->n_partings = cause->is_spinning || cause->balance == BALANCE_VARYING ? 0 : cause->n_partings;
     for (uint32_t i = 0; i < cause->n_partings; i++)
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);

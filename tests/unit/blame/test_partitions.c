@@ -404,6 +404,15 @@ static void what_is_larger_is_the_answer(void **state)
         assert_int_equal(run->analysis.answer.kind, cases[i].kind);
         assert_true(run->analysis.answer.has_causes);
     }
+    /* A transfer is long as well while a partner has no CPU. */
+    run->analysis.efficiency.transfer_ns = 310 * MS;
+    run->analysis.efficiency.descheduled_ns = 400 * MS;
+    run->analysis.transfers.advice = ADVICE_CPU_BEFORE;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    run->analysis.efficiency.descheduled_ns = 300 * MS;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_TRANSFERS);
     run->analysis.efficiency.all_ns = 310e9; /* a thousandth of it */
     run->analysis.efficiency.transfer_ns = 310 * MS;
     find(run);

@@ -157,7 +157,7 @@ static void threads_that_share_unevenly_are_told(void **state)
             assert_non_null(strstr(next, cases[i].next));
         cause.is_alone = true; /* the same is easier among its threads than among ranks */
         next = told_next(&arena, &analysis, &cause);
-        assert_non_null(strstr(next, cases[i].next ? cases[i].next : "only rank 1 runs this"));
+        assert_non_null(strstr(next, cases[i].next ? cases[i].next : "only rank 1 spends time in this"));
         arena_release(&arena);
     }
 }
@@ -193,9 +193,14 @@ static void ranks_that_differ_are_compared_with_on_average(void **state)
     expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 3.0 x as long in it as ranks 0,2,3 on average");
     times[1].time_ns = 0.83e9;
     expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 3.7 x as long in it as ranks 0,2,3");
-    times[1].time_ns = 60e6;
+    times[1].time_ns = 180e6;
+    times[2].time_ns = times[3].time_ns = 10e6;
+    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 45 x as long in it as ranks 0,2,3 on average");
+    /* Those that never come to it are no part of the average, unless nobody else does. */
     times[2].time_ns = times[3].time_ns = 0;
-    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 150 x as long in it as ranks 0,2,3 on average");
+    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 17 x as long in it as rank 0");
+    struct cause_rank worker[] = {ran(1, 5000000, 10, 0.01), ran(0, 0, 0, 0), ran(2, 2000000, 10, 0.01)};
+    expect_text(worker, 1, 3, KIND_MORE_WORK, "rank 1 runs it 2.5 x as often as rank 2, at the same cost each time");
     times[1].time_ns = 20e6;
     expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 3.00 s in it, ranks 0,2,3 next to nothing");
     struct cause_rank runs[] = {ran(1, 4000000, 10, 0.01), ran(0, 2000000, 10, 0.01), ran(2, 1000000, 10, 0.01)};
@@ -934,10 +939,39 @@ static void what_others_do_instead_is_told(void **state)
     arena_release(&arena);
 }
 
+/* "Only rank 1" is said of time, unless counts show that others come to it as well. And to do parts of it at the same
+ * time is no advice for ranks that do other work meanwhile. */
+static void who_is_alone_in_it_is_advised_by_what_others_do(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct step step = {.is_loop = true, .caller = TRACE_NONE, .place = CODE_NONE};
+    struct trace trace = {0};
+    struct cause_rank late = {.rank = 1, .time_ns = 8e9}, other = {.rank = 0, .time_ns = 0};
+    struct cause cause = {
+        .waiting_ns = 1e9, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other, .n_others = 1};
+    const struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1, .causes = &cause};
+    cause.kind = KIND_MORE_TIME;
+    cause.kind_ns[KIND_MORE_TIME] = cause.waiting_ns;
+    cause.is_alone = true;
+    assert_non_null(
+        strstr(told_next(&arena, &analysis, &cause), "only rank 1 spends time in this: let ranks do parts"));
+    cause.instead_share = 0.8;
+    assert_non_null(strstr(told_next(&arena, &analysis, &cause), "rank 0 does other work meanwhile (--cause "));
+    cause.instead_share = 0;
+    late = ran(1, 8000, 1000, 0.01);
+    other = ran(0, 20, 1000, 0.01);
+    cause.kind = KIND_MORE_WORK;
+    assert_string_equal(told_next(&arena, &analysis, &cause),
+                        "divide the work of this loop differently among the ranks");
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_others_do_instead_is_told),
+        cmocka_unit_test(who_is_alone_in_it_is_advised_by_what_others_do),
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(late_ranks_that_spend_no_longer_are_told_apart),
