@@ -212,15 +212,16 @@ static const char *rank_text(const struct label_book *book, const struct last_pl
 }
 
 /* The one that ended first, then by rank. */
-static const struct last_place *place_at(const struct analysis *analysis, uint32_t number)
+static const struct last_place **places_in_order(const struct label_book *book)
 {
-    const struct last_place *places = analysis->last_places;
-    uint32_t first = 0;
-    while (first < analysis->n_last_places && places[first].rank + 1 != analysis->answer.first_end)
-        first++;
-    if (first == analysis->n_last_places || number > first)
-        return &places[number];
-    return number ? &places[number - 1] : &places[first];
+    const struct analysis *analysis = book->analysis;
+    uint32_t n = analysis->n_last_places, n_placed = 0;
+    const struct last_place **places = arena_array(book->arena, const struct last_place *, n + 1);
+    for (int is_first = 1; is_first >= 0; is_first--)
+        for (uint32_t i = 0; i < n; i++)
+            if ((analysis->last_places[i].rank + 1 == analysis->answer.first_end) == is_first)
+                places[n_placed++] = &analysis->last_places[i];
+    return places;
 }
 
 /* Ranks that ended alike in one place are named together. */
@@ -231,14 +232,15 @@ static const char *broke_off_places(const struct label_book *book)
     struct arena *arena = book->arena;
     uint32_t n = analysis->n_last_places, n_said = 0, n_left = n, *ranks = arena_array(arena, uint32_t, n + 1);
     const char **texts = arena_array(arena, const char *, n + 1), *all = "";
+    const struct last_place **places = places_in_order(book);
     for (uint32_t i = 0; i < n; i++)
-        texts[i] = rank_text(book, place_at(analysis, i));
+        texts[i] = rank_text(book, places[i]);
     for (uint32_t i = 0; i < n && n_said < PLACES_SAID; i++) {
         uint32_t n_alike = 0;
         const char *text = texts[i];
         for (uint32_t k = i; text && k < n; k++)
             if (texts[k] && !strcmp(texts[k], text)) {
-                ranks[n_alike++] = place_at(analysis, k)->rank;
+                ranks[n_alike++] = places[k]->rank;
                 texts[k] = NULL;
             }
         if (!n_alike)
@@ -276,7 +278,7 @@ static const char *after_first_end(const struct label_book *book, const char *te
     uint32_t rank = analysis->answer.first_end;
     if (!rank || analysis->answer.kind == ANSWER_BROKE_OFF || analysis->answer.kind == ANSWER_HANG)
         return text;
-    return arena_printf(book->arena, "Rank %u %s. %s", rank - 1, rank_text(book, place_at(analysis, 0)), text);
+    return arena_printf(book->arena, "Rank %u %s. %s", rank - 1, rank_text(book, places_in_order(book)[0]), text);
 }
 
 static const char *headline_of_kind(const struct label_book *book)

@@ -123,15 +123,16 @@ static bool is_hang(const struct analysis *analysis)
     return analysis->n_deadlock || endless_ns(analysis) > analysis->waiting_ns;
 }
 
-/* It waited without end itself: then its end is no news. */
-static bool has_hung(const struct analysis *analysis, uint32_t rank)
+/* By rank: it waited without end itself. Then its end is no news. */
+static bool *find_hung(const struct analysis *analysis, struct arena *arena)
 {
+    bool *has_hung = arena_array(arena, bool, analysis->trace->n_ranks + 1);
     for (uint32_t i = 0; i < analysis->n_open_waits; i++) {
         const struct open_wait *wait = &analysis->open_waits[i];
-        if (wait->rank == rank && wait->dur_ns > wait->longest_ns && wait->dur_ns >= SAME_MOMENT_NS)
-            return true;
+        if (wait->rank < analysis->trace->n_ranks)
+            has_hung[wait->rank] |= wait->dur_ns > wait->longest_ns && wait->dur_ns >= SAME_MOMENT_NS;
     }
-    return false;
+    return has_hung;
 }
 
 /* It left word of how it ends. */
@@ -150,13 +151,13 @@ static bool ends_before(const struct trace_location *one, const struct trace_loc
 
 /* The rank whose end may have taken the others with it: of those that left word, else of all, the first by more than
  * the moment that it takes to end together. */
-static const struct trace_location *first_end(const struct analysis *analysis)
+static const struct trace_location *first_end(const struct analysis *analysis, const bool *has_hung)
 {
     const struct trace *trace = analysis->trace;
     const struct trace_location *first = NULL;
     for (uint32_t i = 0; i < analysis->n_last_places; i++) {
         const struct trace_location *location = trace_main_thread(trace, analysis->last_places[i].rank);
-        if (location && !has_hung(analysis, location->rank) && (!first || ends_before(location, first)))
+        if (location && !has_hung[location->rank] && (!first || ends_before(location, first)))
             first = location;
     }
     for (uint32_t i = 0; i < analysis->n_last_places && first; i++) {
@@ -228,8 +229,10 @@ void answer_find(struct analysis *analysis)
 {
     answer_choose(analysis);
     struct answer *answer = &analysis->answer;
-    const struct trace_location *first = first_end(analysis);
+    struct arena scratch = {0};
+    const struct trace_location *first = first_end(analysis, find_hung(analysis, &scratch));
     answer->first_end = first ? first->rank + 1 : 0;
+    arena_release(&scratch);
     bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE || answer->kind == ANSWER_ALONE;
     bool is_outside = analysis->outside.ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.all_ns;
     if (is_end_the_news(analysis)) {
