@@ -4,6 +4,7 @@
 #include "wrap/record/process/machine.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/gap.h"
+#include "wrap/record/sample/looks.h"
 #include "wrap/record/sample/ring.h"
 #include "wrap/record/sample/switching.h"
 #include "wrap/record/sample/timer.h"
@@ -37,8 +38,7 @@ struct sampler_thread {
     struct switching switching;
     struct timer_ring *timer; /* instead of the rings */
     uint64_t began_ns;        /* when sampling began */
-    uint64_t looked_ns;       /* when it was last looked at */
-    unsigned n_looks;         /* which found it asleep */
+    struct looks looks;
     uint64_t drained_ns;      /* when its rings were last emptied */
     uint64_t fills_ns;        /* so long its switches then take to fill their ring */
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */

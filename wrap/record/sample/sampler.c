@@ -32,11 +32,9 @@ enum {
     FEW_SHORT_LIVES = 4,
     MOST_SHORT_LIVES = 8,
     SIGHTED = 256,
-    BLOCKED_AFTER_NS = 8000000,
     PATIENCE_NS = 20000000,
     PATIENCE_ASLEEP_NS = 13000000,
     SHORTEST_PATIENCE_NS = 4000000, /* more often it would cost a percent */
-    FIRST_LOOKS = 50,               /* at a thread: these come so often, since a short run has few */
     TIMER_COST_NS = 5000,           /* a signal, a copy of the stack */
     HELPER_COST_NS = 4000,          /* walking the copied stack, elsewhere */
     /* What an interrupt costs outside a virtual machine is not seen inside: whole programs tell. */
@@ -198,17 +196,17 @@ static void attach(struct recorder_thread *thread, int32_t tid)
     if (error != 0)
         say_note("a thread has no samples: %s", strerror(error));
     s->fills_ns = UINT64_MAX;
-    s->began_ns = s->looked_ns = s->drained_ns = s->switching.since_ns = recorder_now_ns();
+    s->began_ns = s->looks.last_ns = s->drained_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
     struct gap_account account;
-    if (gap_read_account(tid, s->looked_ns, &account)) {
+    if (gap_read_account(tid, s->began_ns, &account)) {
         wake_take_count(&s->wake, account.ready_ns, false);
         if (thread->index == 0 || !sampler.has_switches)
             gap_begin(&s->gap, &account, true);
     }
     machine_read_thread(tid, &s->kernel);
     if (sampler.has_switches && error == 0)
-        perf_begin(thread, s->looked_ns);
+        perf_begin(thread, s->began_ns);
 }
 
 void sampler_begin(struct recorder_thread *first)
@@ -369,9 +367,19 @@ static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
         reopen_samples(thread);
 }
 
-static bool is_time_to_look(const struct sampler_thread *s, uint64_t now_ns)
+static uint64_t own_cpu_ns(void)
 {
-    return now_ns >= s->looked_ns + (s->n_looks < FIRST_LOOKS ? SHORTEST_PATIENCE_NS / 2 : BLOCKED_AFTER_NS);
+    struct timespec cpu = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+}
+
+static bool look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
+{
+    uint64_t before_ns = own_cpu_ns();
+    bool is_asleep = writer_blocked(thread, now_ns, weight_ns);
+    looks_take(&thread->sampler->looks, now_ns, own_cpu_ns() - before_ns);
+    return is_asleep;
 }
 
 /* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
@@ -379,13 +387,11 @@ static bool is_time_to_look(const struct sampler_thread *s, uint64_t now_ns)
 static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (s->state != OFF_ASLEEP || !is_time_to_look(s, now_ns) || now_ns <= s->asleep_since_ns)
-        return;
-    if (!writer_blocked(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
+    if (s->state != OFF_ASLEEP || now_ns <= s->asleep_since_ns ||
+        !look(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
         return;
     s->asleep_ns = 0;
-    s->asleep_since_ns = s->looked_ns = now_ns;
-    s->n_looks++;
+    s->asleep_since_ns = now_ns;
 }
 
 /* Without switches: where is it asleep? A look that finds the thread so stands for all the time since the last one, or
@@ -393,14 +399,11 @@ static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
 static void look_without_switches(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (!is_time_to_look(s, now_ns))
-        return;
     uint64_t left_ns = visits_last_leave_ns(thread, now_ns);
-    uint64_t weight_ns = now_ns - (left_ns > s->looked_ns ? left_ns : s->looked_ns);
-    bool is_asleep = !visits_is_unwanted(thread, now_ns) && writer_blocked(thread, now_ns, weight_ns);
-    s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
-    s->looked_ns = now_ns;
-    s->n_looks += is_asleep;
+    uint64_t weight_ns = now_ns - (left_ns > s->looks.last_ns ? left_ns : s->looks.last_ns);
+    bool is_unwanted = visits_is_unwanted(thread, now_ns);
+    s->state = !is_unwanted && look(thread, now_ns, weight_ns) ? OFF_ASLEEP : ON_CPU;
+    s->looks.last_ns = now_ns;
     accounts_follow(thread, now_ns);
 }
 
@@ -409,6 +412,9 @@ void sampler_drain(void)
     if (!sampler.on)
         return;
     uint64_t now_ns = recorder_now_ns();
+    unsigned n_threads = 0;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        n_threads += t->sampler && sampled_is_of_interest(t);
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (!t->sampler)
             continue;
@@ -425,7 +431,7 @@ void sampler_drain(void)
             s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
             reopen_samples(t);
         }
-        if (!sampled_is_of_interest(t))
+        if (!sampled_is_of_interest(t) || !looks_is_time(&s->looks, now_ns, n_threads))
             continue;
         if (!sampler.has_switches)
             look_without_switches(t, now_ns);
@@ -471,7 +477,7 @@ uint64_t sampler_patience_ns(void)
         if (!s)
             continue;
         bool sleeps = s->asleep_ns > 0 || s->state == OFF_ASLEEP;
-        uint64_t look_ns = s->n_looks < FIRST_LOOKS ? SHORTEST_PATIENCE_NS : PATIENCE_ASLEEP_NS;
+        uint64_t look_ns = s->looks.n < LOOKS_FIRST ? SHORTEST_PATIENCE_NS : PATIENCE_ASLEEP_NS;
         patience_ns = sleeps && look_ns < patience_ns ? look_ns : patience_ns;
         uint64_t fills_ns = s->fills_ns / 2 > SHORTEST_PATIENCE_NS ? s->fills_ns / 2 : SHORTEST_PATIENCE_NS;
         if (fills_ns < room_ns)
