@@ -383,6 +383,8 @@ static const char *explain_sharing(struct arena *arena, const struct cause *caus
         return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time", rank->n_threads,
                             rank->rank);
     case SHARED_BY_INTERPRETER:
+        if (cause->errand == ERRAND_INTERPRETER_LOCK) /* which says it */
+            return NULL;
         return arena_printf(arena, "%u threads of rank %u take turns in it, as each needs Python's lock (GIL)",
                             rank->n_threads, rank->rank);
     case SHARED_UNEVENLY:
@@ -413,6 +415,15 @@ static const char *const errand_clauses[ERRAND_N] = {
     [ERRAND_COLLECTOR] = "most of it is Python's garbage collector",
     [ERRAND_INTERPRETER_LOCK] = "its thread has Python's lock (GIL), and the MPI thread waits for that",
 };
+
+static const char *explain_errand(struct arena *arena, const struct cause *cause)
+{
+    uint32_t n_threads = cause->n_ranks ? cause->ranks[0].n_threads : 0;
+    if (cause->errand != ERRAND_INTERPRETER_LOCK || n_threads < 2)
+        return errand_clauses[cause->errand];
+    return arena_printf(arena, "its %u threads have Python's lock (GIL) in turn, and the MPI thread waits for that",
+                        n_threads);
+}
 
 /* "inside numpy.core._multiarray_umath, in np.sqrt()", "in sorted()", "inside libgfortran.so.5"; NULL */
 static const char *explain_native(struct arena *arena, const struct cause *cause)
@@ -463,7 +474,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         explain_space(arena, late, others),
         explain_threads(arena, cause, others),
         explain_sharing(arena, cause),
-        errand_clauses[cause->errand],
+        explain_errand(arena, cause),
         explain_most(arena, cause),
         cause->is_generated ? "most of it in code made at run time, of which no lines and counts are known" : NULL,
         cause->n_files ? explain_files(arena, cause, late, others) : NULL,
@@ -670,8 +681,8 @@ static const char *const fixed_advice[ADVICE_N] = {
         "the collector goes through all objects that live: call gc.freeze() once they are made, raise "
         "gc.set_threshold(), or keep numbers in arrays instead of objects",
     [ADVICE_OTHER_PROCESS] =
-        "Python runs one thread of a process at a time: give this thread's work to another process, or to code that "
-        "runs without the lock (NumPy, native code), or let the thread wait instead of looking again and again",
+        "Python runs one thread of a process at a time: give such a thread's work to another process, or to code that "
+        "runs without the lock (NumPy, native code), or let it wait instead of looking again and again",
     [ADVICE_PROCESSES] = "Python runs one thread of a process at a time: divide this work among processes (more ranks, "
                          "multiprocessing), or do it in code that releases the lock (NumPy, native code)",
     [ADVICE_COMPARE_SCRIPT] = "compare a late rank and another: how often does this run there, and on how much data?",

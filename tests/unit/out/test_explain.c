@@ -828,6 +828,27 @@ static void what_is_not_the_cause_s_alone_is_told_as_such(void **state)
     arena_release(&arena);
 }
 
+/* Threads that run Python code take turns, and the one that calls MPI with them. */
+static void the_lock_of_an_interpreter_is_told(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank late = {.rank = 1, .time_ns = 4e9, .n_threads = 4}, other = {.time_ns = 1e9};
+    struct cause cause = {.kind = KIND_MORE_TIME, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = 1;
+    cause.sharing = SHARED_BY_INTERPRETER;
+    assert_non_null(
+        strstr(explain_cause(&arena, &cause), "4 threads of rank 1 take turns in it, as each needs Python's"));
+    cause.errand = ERRAND_INTERPRETER_LOCK;
+    assert_null(strstr(explain_cause(&arena, &cause), "as each needs"));
+    assert_non_null(
+        strstr(explain_cause(&arena, &cause), "its 4 threads have Python's lock (GIL) in turn, and the MPI"));
+    late.n_threads = 1;
+    assert_non_null(
+        strstr(explain_cause(&arena, &cause), "its thread has Python's lock (GIL), and the MPI thread waits"));
+    arena_release(&arena);
+}
+
 static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
 {
     (void)state;
@@ -998,6 +1019,7 @@ int main(void)
         cmocka_unit_test(a_factor_of_what_acts_at_times_is_that_over_the_run),
         cmocka_unit_test(a_decision_is_no_second_fact),
         cmocka_unit_test(what_is_not_the_cause_s_alone_is_told_as_such),
+        cmocka_unit_test(the_lock_of_an_interpreter_is_told),
         cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
         cmocka_unit_test(rows_that_are_alike_are_told),
     };
