@@ -265,6 +265,8 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     const char *who = amount_ranks(arena, ranks.at, n), *whom = ending_whom(arena, wait->rank, for_rank, n);
     if (is_told_as_chain(ending, wait) && for_rank == TRACE_NONE)
         whom = ending_whom_in_chain(ending, wait);
+    if (wait->is_outside && for_rank == TRACE_NONE)
+        whom = " for processes outside this run";
     vec_release(&ranks);
     const char *call = ending_place(ending, wait);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);

@@ -685,6 +685,7 @@ struct analysis {
         bool is_sent;              /* for a message that had been sent: nobody holds that up any more */
         bool polls;                /* it only looks, and may go on at any moment, whoever is waited for */
         bool probes;               /* it polls for a message that nobody has sent */
+        bool is_outside;           /* it waits for processes outside of the run */
         uint64_t since_ns, dur_ns; /* until the rank's last event */
         uint64_t longest_ns;       /* of the run's waits that ended: what lasts no longer is no sign of a hang */
         /* Where for_rank was outside MPI meanwhile, to its last event: what it did most of that time. */

@@ -172,6 +172,8 @@ CALLBACK(on_leave, OTF2_RegionRef region)
         uint8_t is_unfinished = 0;
         if (OTF2_AttributeList_GetUint64(attributes, ARCHIVE_ATTR_POLLS, &n_polls) == OTF2_SUCCESS)
             append_event(location, time, EV_POLLS)->bytes = n_polls;
+        if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_OUTSIDE))
+            append_event(location, time, EV_OUTSIDE);
         OTF2_AttributeList_GetInt32(attributes, ARCHIVE_ATTR_CALLS, &n_more);
         OTF2_AttributeList_GetUint8(attributes, ARCHIVE_ATTR_UNFINISHED, &is_unfinished);
         if (is_unfinished) {
@@ -182,8 +184,6 @@ CALLBACK(on_leave, OTF2_RegionRef region)
         }
         if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_PEER))
             append_awaited(location, time, EV_PROBED, attributes);
-        if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_OUTSIDE))
-            append_event(location, time, EV_OUTSIDE);
     }
     if (index != TRACE_NONE)
         leave(location, time, index)->tag = n_more;

@@ -348,6 +348,7 @@ static struct open_wait open_wait_make(struct turns *turns, const struct open_ca
                              .is_sent = is_sent(reader, call),
                              .polls = call->class == WW_TEST || call->class == WW_IPROBE,
                              .probes = call->class == WW_IPROBE,
+                             .is_outside = call->is_outside,
                              .since_ns = call->enter_ns,
                              .dur_ns = call->end_ns - call->enter_ns,
                              .longest_ns = reader->replay->longest_wait_ns};

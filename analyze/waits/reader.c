@@ -232,6 +232,7 @@ static void reading_break_off(struct reader *reader, const struct event *end)
                            .enter_ns = reading->call->enter_ns,
                            .end_ns = end->time_ns,
                            .class = reading->call->class,
+                           .is_outside = reading->call->is_outside,
                            .comm = open_for.comm,
                            .peer = messages_peer(reader->trace, open_for.comm, rank, open_for.peer),
                            .tag = open_for.tag};

@@ -12,9 +12,10 @@ struct open_call {
     uint32_t rank, lane, site, region;
     uint64_t enter_ns, end_ns;
     enum ww_class class;
-    uint32_t comm; /* of a collective, when known; TRACE_NONE */
-    uint32_t peer; /* world rank of the partner or the root, when known; TRACE_NONE */
-    int32_t tag;   /* when known; 0 */
+    bool is_outside; /* for processes outside of the run */
+    uint32_t comm;   /* of a collective, when known; TRACE_NONE */
+    uint32_t peer;   /* world rank of the partner or the root, when known; TRACE_NONE */
+    int32_t tag;     /* when known; 0 */
 };
 
 /* A rank that was outside MPI at its last event: since when, after which call, and what it did for the most part of

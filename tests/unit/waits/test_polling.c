@@ -357,9 +357,26 @@ static void who_polls_for_spawned_processes_waits_for_them(void **state)
     }
 }
 
+static void a_wait_for_spawned_processes_may_have_no_end(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(1);
+    uint64_t end_ns = 8000000000;
+    scene_work(scene, 0, "work", 10);
+    scene_enter(scene, 0, WW_ID_Mprobe, 10);
+    scene_event(scene, (struct event){.kind = EV_OUTSIDE, .time_ns = end_ns});
+    scene_event(scene, (struct event){.kind = EV_END, .time_ns = end_ns, .flags = WW_END_NONE});
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_int_equal(analysis->n_open_waits, 1);
+    assert_true(analysis->open_waits[0].is_outside);
+    assert_int_equal(scene_answer(scene), ANSWER_HANG);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_for_spawned_processes_may_have_no_end),
         cmocka_unit_test(who_polls_for_spawned_processes_waits_for_them),
         cmocka_unit_test(looks_to_the_end_are_no_transfer),
         cmocka_unit_test(polls_for_a_send_wait_for_its_receiver),
