@@ -138,6 +138,20 @@ static bool never_waits(const char *name)
            (length > 4 && (!strcmp(name + length - 4, "_c2f") || !strcmp(name + length - 4, "_f2c")));
 }
 
+/* The standard's interface is C's. Fortran's bindings stand on it, and their calls of C are recorded. */
+static bool is_of_binding(const struct program *program, const char *name)
+{
+    return program->mpi == PROGRAM_STANDARD_ABI && !strncmp(name, "mpi_", 4);
+}
+
+static const char *how_recorded(const struct program *program, const struct program_symbol *call)
+{
+    return call->is_intercepted                 ? "recorded"
+           : never_waits(call->name)            ? "not recorded: nobody waits in it"
+           : is_of_binding(program, call->name) ? "recorded if Fortran's binding calls MPI_ functions of C for it"
+                                                : "not recorded";
+}
+
 /* A tool of MPI's profiling interface that was linked in takes calls before anything that is preloaded. */
 static void print_own_calls(const struct program *program)
 {
@@ -172,12 +186,14 @@ static bool check_calls(struct program *program, bool list_all)
     line("recorder", true, recorder);
     if (program_mark_intercepted(program, recorder))
         return false;
-    size_t n_intercepted = 0, n_idle = 0;
+    size_t n_intercepted = 0, n_idle = 0, n_bound = 0;
     for (size_t i = 0; i < program->mpi_calls.n; i++) {
-        n_intercepted += program->mpi_calls.at[i].is_intercepted;
-        n_idle += !program->mpi_calls.at[i].is_intercepted && never_waits(program->mpi_calls.at[i].name);
+        const struct program_symbol *call = &program->mpi_calls.at[i];
+        n_intercepted += call->is_intercepted;
+        n_idle += !call->is_intercepted && never_waits(call->name);
+        n_bound += is_of_binding(program, call->name);
     }
-    bool is_part = n_intercepted && n_intercepted + n_idle < program->mpi_calls.n;
+    bool is_part = n_bound || (n_intercepted && n_intercepted + n_idle < program->mpi_calls.n);
     snprintf(text, sizeof text, "%zu of the %zu entry points it refers to%s", n_intercepted, program->mpi_calls.n,
              n_idle && !is_part ? "; nobody waits in the others" : "");
     line_with("MPI calls", is_part ? "part" : n_intercepted ? "yes" : "no", text);
@@ -185,10 +201,7 @@ static bool check_calls(struct program *program, bool list_all)
     for (size_t i = 0; i < program->mpi_calls.n; i++) {
         const struct program_symbol *call = &program->mpi_calls.at[i];
         if (list_all || (!call->is_intercepted && !never_waits(call->name)))
-            printf("    %-34s %s\n", text_escape(&scratch, call->name),
-                   call->is_intercepted      ? "recorded"
-                   : never_waits(call->name) ? "not recorded: nobody waits in it"
-                                             : "not recorded");
+            printf("    %-34s %s\n", text_escape(&scratch, call->name), how_recorded(program, call));
     }
     arena_release(&scratch);
     print_own_calls(program);

@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,25 @@ def apart(cwd):
     return recorded(cwd)
 
 
+def fortran(cwd):
+    """A binding of Fortran stands on C's functions: those are recorded, whatever it calls MPI_STATUS_IGNORE."""
+    if not shutil.which("gfortran"):
+        return None
+    standard, binding = library(cwd, "libmpi_abi", "MPI_", "PMPI_"), cwd / "libmpifort_abi.so.1"
+    subprocess.run(["gcc", *FLAGS, "-fPIC", "-shared", HERE / "binding.c", "-o", binding, "-Wl,-soname,libmpifort_abi.so.1"], check=True)
+    subprocess.run(["gfortran", "-O2", "-g", HERE / "program.f90", "-o", cwd / "program", binding, standard, "-Wl,--no-as-needed",
+                    f"-Wl,-rpath,{cwd}"], check=True)
+    check = run(WHYWAIT, "check", "./program", cwd=cwd).stdout
+    if "recorded if Fortran's binding calls MPI_ functions of C" not in check:
+        return f"check says:\n{check}"
+    done = run(MPIRUN, "-n", "2", WHYWAIT, "record", "./program", cwd=cwd)
+    if done.returncode or ", 86 MPI calls, nothing lost" not in done.stderr:
+        return f"status {done.returncode}: {done.stdout}{done.stderr}"
+    report = json.loads(run(WHYWAIT, "report", "--format", "json", cwd=cwd).stdout)
+    first = report["causes"][0]
+    return None if first["ranks"] == [1] and "work" in first["routine"] else f"the first cause is {first['name']} of ranks {first['ranks']}"
+
+
 def misplaced(cwd):
     """Another recorder stands aside and names the right one, also where Open MPI lies behind the standard's functions."""
     standard = library(cwd, "libmpi_abi", "MPI_", "PMPI_")
@@ -92,7 +112,7 @@ def misplaced(cwd):
 
 def main():
     faults = []
-    for case in (together, apart, misplaced):
+    for case in (together, apart, fortran, misplaced):
         with tempfile.TemporaryDirectory() as cwd:
             fault = case(pathlib.Path(cwd))
             faults += [f"{case.__name__}: {fault}"] if fault else []

@@ -48,12 +48,9 @@ static inline MPI_Count f_count(const struct fortran *f, int i)
 #if defined(ABI_OPEN_MPI)
 #define F2C(kind, value) PMPI(kind##_f2c)(value)
 #define F2C_FILE(value) F2C(File, value)
-#elif defined(ABI_MPICH)
+#else
 #define F2C(kind, value) ((int)(value))
 #define F2C_FILE(value) PMPI(File_f2c)(value)
-#else
-#define F2C(kind, value) PMPI(kind##_fromint)(value)
-#define F2C_FILE(value) F2C(File, value)
 #endif
 
 /* A communicator argument, of which a call has one; results come from f_made. */

@@ -143,11 +143,7 @@ int MPI_Type_size_x(MPI_Datatype, MPI_Count *);
 int MPI_Win_get_group(MPI_Win, MPI_Group *);
 
 /* From Fortran's integers to handles. In MPICH they are the same, those of files excepted. */
-#ifdef ABI_STANDARD
-#define ABI_FROM_FORTRAN(kind, type) type MPI_##kind##_fromint(int);
-#else
 #define ABI_FROM_FORTRAN(kind, type) type MPI_##kind##_f2c(MPI_Fint);
-#endif
 ABI_FROM_FORTRAN(Comm, MPI_Comm)
 ABI_FROM_FORTRAN(File, MPI_File)
 ABI_FROM_FORTRAN(Group, MPI_Group)
