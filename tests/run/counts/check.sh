@@ -4,7 +4,8 @@
 # Builds a program twice, with Knuth's counters and with a counter in every block, runs both, and compares the executions
 # of every block in every interval. GCC checks its own data after each pass (-fchecking). OBJECTS: the objects of sync.c
 # and counters*.c, separated by commas. COUNTS_GCC, COUNTS_CLANG: the major version of a GCC beside the usual one, or of a
-# clang. COUNTS_TARGET, COUNTS_RUN: a GCC for another machine by its prefix, and what runs its programs. Further flags stand in the program's second or third line: "flags: ...".
+# clang. COUNTS_TARGET, COUNTS_RUN: another machine by its GCC's prefix, and what runs its programs. Further flags stand in
+# the program's second or third line: "flags: ...".
 set -eu
 suffix=${COUNTS_GCC:+-$COUNTS_GCC} target=${COUNTS_TARGET:-} runs=${COUNTS_RUN:-}
 clang=${COUNTS_CLANG:-}
@@ -17,6 +18,7 @@ case $program in
 *) compiler=${clang:+clang-$clang} && compiler=${compiler:-${target}gcc$suffix} ;;
 esac
 if [ -n "$clang" ]; then
+    compiler+=${target:+ --target=${target%-}}
     with="-fpass-plugin=$plugin -Xclang -load -Xclang $plugin" every="-Xclang -mllvm -Xclang -whywait-every-block"
 else
     with="-fchecking -fplugin=$plugin" every=-fplugin-arg-whywait_plugin-every-block

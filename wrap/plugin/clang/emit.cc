@@ -221,19 +221,39 @@ class writer
     {
         return begin(POINTS_SECTION, 0, r);
     }
+    /* aarch64 has no word for a place in thread-local storage, but two instructions. */
+    uint32_t how_offset() const
+    {
+        return printer_.TM.getTargetTriple().isAArch64() ? POINTS_F_OFFSET_APART | POINTS_F_OFFSET_ADDED
+                                                         : POINTS_F_OFFSET_APART;
+    }
+    void write_addition(uint32_t instruction, StringRef relocation, const MCSymbol *counters)
+    {
+        MCSymbol *here = context_.createTempSymbol();
+        out_.emitLabel(here);
+        out_.emitRelocDirective(*MCSymbolRefExpr::create(here, context_), relocation,
+                                MCSymbolRefExpr::create(counters, context_), SMLoc(),
+                                *printer_.TM.getMCSubtargetInfo());
+        words({instruction});
+    }
     /* The linker puts in where the counters are. */
     MCSymbol *write_offset(const routine &r)
     {
         MCSymbol *start = begin(POINTS_OFFSETS, ELF::SHF_ALLOC, r);
         MCSymbol *counters = printer_.getSymbol(cast<GlobalVariable>(r.counters));
-        out_.emitValue(printer_.getObjFileLowering().getDebugThreadLocalSymbol(counters), 8);
+        if (how_offset() & POINTS_F_OFFSET_ADDED) {
+            write_addition(0x91400000, "R_AARCH64_TLSLD_ADD_DTPREL_HI12", counters);
+            write_addition(0x91000000, "R_AARCH64_TLSLD_ADD_DTPREL_LO12_NC", counters);
+        } else {
+            out_.emitValue(printer_.getObjFileLowering().getDebugThreadLocalSymbol(counters), 8);
+        }
         return start;
     }
     void write_header(const routine &r, MCSymbol *start, MCSymbol *end, MCSymbol *offset)
     {
         words({POINTS_MAGIC});
         out_.emitAbsoluteSymbolDiff(end, start, 4);
-        words({POINTS_VERSION, r.flags | POINTS_F_OFFSET_APART});
+        words({POINTS_VERSION, r.flags | how_offset()});
         out_.emitSymbolValue(r.entry_label, 8);
         out_.emitSymbolValue(offset, 8);
         words({r.n_counters, r.graph.n_blocks, (uint32_t)r.graph.edges.n, (uint32_t)r.labels.size(),

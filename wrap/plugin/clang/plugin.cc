@@ -75,8 +75,9 @@ DISubprogram *new_stand_in(Module &unit, const routine &r)
 const char *why_not(const Module &unit)
 {
     Triple target(unit.getTargetTriple());
-    if (target.getArch() != Triple::x86_64 || !target.isOSBinFormatELF() || target.isX32())
-        return "executions are counted on x86-64 with ELF only, not here";
+    bool is_known = (target.getArch() == Triple::x86_64 && !target.isX32()) || target.getArch() == Triple::aarch64;
+    if (!is_known || !target.isOSBinFormatELF())
+        return "executions are counted on x86-64 and aarch64 with ELF only, not here";
     if (unit.getModuleFlag("ThinLTO") || unit.getModuleFlag("EnableSplitLTOUnit"))
         return "nothing is counted with -flto";
     return nullptr;
