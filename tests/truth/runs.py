@@ -9,7 +9,7 @@ import tempfile
 import time
 
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_osc": "^rdma,ucx", "OMPI_MCA_hwloc_base_binding_policy": "none",
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_osc": "^ucx", "OMPI_MCA_osc_rdma_priority": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OPENBLAS_NUM_THREADS": "1"}
 
 

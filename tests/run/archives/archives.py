@@ -24,7 +24,7 @@ from otf2 import events as ev
 from otf2.enums import CollectiveOp, IoOperationFlag, IoOperationMode, IoParadigmClass, Paradigm, RegionRole
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
-           OMPI_MCA_osc="^rdma,ucx", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
+           OMPI_MCA_osc="^ucx", OMPI_MCA_osc_rdma_priority="1", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
 KINDS = {ev.MpiSend: "sends", ev.MpiIsend: "sends", ev.MpiRecv: "receives", ev.MpiIrecv: "receives",
          ev.MpiRequestCancelled: "cancelled", ev.MpiCollectiveEnd: "collectives",
          ev.NonBlockingCollectiveComplete: "nb_collectives", ev.RmaPut: "puts", ev.RmaGet: "gets", ev.RmaAtomic: "atomics",
