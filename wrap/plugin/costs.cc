@@ -181,11 +181,11 @@ const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t
     return is_open ? &loop : nullptr;
 }
 
-const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
+const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t e)
 {
-    uint32_t telling = telling_loop(r, facts, edge);
+    uint32_t telling = telling_loop(r, facts, e);
     if (telling == CFG_NONE)
-        return nest_around_edge(facts.loops, facts.is_free, r.graph.edges.at[edge]);
+        return nest_around_edge(facts.loops, facts.is_free, r.graph.edges.at[e]);
     return nest_around(facts.loops, facts.is_free, facts.loops.at[facts.trips[telling].at].parent);
 }
 
