@@ -297,9 +297,9 @@ struct cause {
     bool moves_nothing;    /* of kind transfer: it is a call of MPI that moves no data */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
+    uint32_t main_line;    /* of a script: most of several lines; 0 = not told */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     const struct code_place *inside; /* a package's loop, or a routine, that most of it is in; NULL = in none */
-    uint32_t main_line;              /* of a script: most of several lines; 0 = not told */
     const char *expression;          /* of a script: for which C code runs most of the time; NULL = for none */
     enum pause pause;                /* of one that is blocked */
     enum errand errand;              /* that most of it is, of an interpreter; or for whose sake its ranks are late */
@@ -315,11 +315,11 @@ struct cause {
     double lacking_ns;                 /* of the machine's row: its late ranks had no CPU in the code that names it */
     uint32_t like;                     /* from 1: the largest cause with the same ranks late by as much; 0 = none */
     enum partition_reason like_reason; /* of the largest: why they are late in all of these */
-    uint32_t n_beside;          /* beside what names it: outermost parts to which the same decision leads its ranks */
+    uint32_t n_beside; /* beside what names it: outermost parts to which the same decision leads its ranks */
+    enum balance balance;
     double when_ns[WHEN_PARTS]; /* its waiting over the run, as the classes in which it has a part have it */
     double when_n[WHEN_PARTS];  /* its instances at the call at which most of it is felt */
     struct acting acts;
-    enum balance balance;
     struct reason reason;               /* why its late ranks are late, those who are longer in it if some are */
     struct reason no_longer;            /* why late ranks that are not longer in it are; where there are both */
     double late_threads, other_threads; /* that share it at a time, where the two sides differ in that; 0 = not told */
@@ -329,10 +329,10 @@ struct cause {
     enum gain_excess gain_excess;
     bool is_gain_minor, is_gain_least_minor; /* ... which is less of the run than people care for */
     enum advice advice;
+    uint32_t every;  /* it acts each n-th time that the call is made at which most of it is felt; 0 */
     double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
     uint64_t stall_after_ns; /* ... and from then on, after the start */
     double lead_ns; /* it acts from when both sides last met, or made that call: on average, so long before the wait */
-    uint32_t every; /* it acts each n-th time that the call is made at which most of it is felt; 0 */
     struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */
     uint32_t n_when_ranks;
     uint32_t n_sites, n_files, n_partings, n_parts;

@@ -225,6 +225,18 @@ static void answer_choose(struct analysis *analysis)
     answer_set_gains_more(analysis, answer);
 }
 
+static bool waits_outside(const struct analysis *analysis)
+{
+    const struct outside *outside = &analysis->outside;
+    return outside->is_notable && outside->ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.all_ns;
+}
+
+/* By looking at memory, or fetching the same again and again. */
+static bool waits_beside_mpi(const struct analysis *analysis)
+{
+    return analysis->answer.kind != ANSWER_ALONE && (analysis->n_spinning || analysis->n_fetches);
+}
+
 void answer_find(struct analysis *analysis)
 {
     answer_choose(analysis);
@@ -234,12 +246,9 @@ void answer_find(struct analysis *analysis)
     answer->first_end = first ? first->rank + 1 : 0;
     arena_release(&scratch);
     bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE || answer->kind == ANSWER_ALONE;
-    bool is_outside = analysis->outside.ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.all_ns;
     if (is_end_the_news(analysis)) {
         answer->kind = ANSWER_BROKE_OFF;
         answer->has_causes = false;
-    } else if (is_nothing && analysis->outside.is_notable && is_outside)
-        answer->kind = ANSWER_ELSEWHERE;
-    else if (is_nothing && answer->kind != ANSWER_ALONE && (analysis->n_spinning || analysis->n_fetches))
+    } else if (is_nothing && (waits_outside(analysis) || waits_beside_mpi(analysis)))
         answer->kind = ANSWER_ELSEWHERE;
 }
