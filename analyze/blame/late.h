@@ -11,8 +11,9 @@ uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_n
 /* Of ranks that are late together, the last one by a hair carries the blame; of those that wait in a ring or a grid
  * most never meet the others. So each that spends as long in it is late as well, and is compared with no one. */
 void late_add_as_long(struct cause *cause, struct arena *arena);
-/* A rank that never comes to it, as one that hands out work, tells nothing of how much of it is usual. The late ones
- * are compared with those that have a part in it: with all, if nobody else has one. Who does less has none. */
+/* Late ranks are compared with those that have a part in the cause. One that hands out work never comes to it, and does
+ * not say how much of it is usual. If no other rank has a part, late ranks are compared with all. A rank with less than
+ * the floor has none. */
 struct part_floor {
     double executions, ns;
 };

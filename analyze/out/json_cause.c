@@ -333,6 +333,26 @@ static json_t *json_when_by_rank(const struct cause *cause)
     return ranks;
 }
 
+/* Of wall time, without the cause or with less of it. */
+static void add_gains(struct json *json, json_t *object, const struct cause *cause)
+{
+    json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
+    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->if_balanced_least_ns));
+    json_object_set_new(object, "remedy", json_string(remedy_name(cause->remedy)));
+    json_object_set_new(object, "gain_ns", json_ns(cause->gain_ns));
+    json_object_set_new(object, "gain_least_ns", json_ns(cause->gain_least_ns));
+    json_object_set_new(object, "gain_text", json_text(explain_gain(&json->scratch, cause)));
+    json_object_set_new(object, "gain_excess",
+                        cause->gain_excess ? json_text(explain_excess(cause->gain_excess)) : json_null());
+    json_object_set_new(object, "gain_share_text",
+                        json_text(explain_gain_share(&json->scratch, cause, json->analysis->efficiency.wall_ns)));
+    json_object_set_new(object, "serial_share", json_ratio(cause->serial_share));
+    json_object_set_new(object, "served_share", json_ratio(cause->served_share));
+    json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
+    json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
+    json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
+}
+
 json_t *json_cause(struct json *json, uint32_t number)
 {
     const struct cause *cause = &json->analysis->causes[number];
@@ -351,21 +371,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "kind_text", json_text(explain_kind_words(&json->scratch, cause)));
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
-    json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
-    json_object_set_new(object, "if_balanced_least_ns", json_ns(cause->if_balanced_least_ns));
-    json_object_set_new(object, "remedy", json_string(remedy_name(cause->remedy)));
-    json_object_set_new(object, "gain_ns", json_ns(cause->gain_ns));
-    json_object_set_new(object, "gain_least_ns", json_ns(cause->gain_least_ns));
-    json_object_set_new(object, "gain_text", json_text(explain_gain(&json->scratch, cause)));
-    json_object_set_new(object, "gain_excess",
-                        cause->gain_excess ? json_text(explain_excess(cause->gain_excess)) : json_null());
-    json_object_set_new(object, "gain_share_text",
-                        json_text(explain_gain_share(&json->scratch, cause, json->analysis->efficiency.wall_ns)));
-    json_object_set_new(object, "serial_share", json_ratio(cause->serial_share));
-    json_object_set_new(object, "served_share", json_ratio(cause->served_share));
-    json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
-    json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
-    json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
+    add_gains(json, object, cause);
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
     json_object_set_new(object, "reason", json_reason(&cause->reason));
     json_object_set_new(object, "instead", json_instead(json, cause));
@@ -533,6 +539,19 @@ json_t *json_machine(struct json *json)
     return object;
 }
 
+static void add_place(struct json *json, json_t *places, uint32_t step, const char *name, double ns)
+{
+    json_t *place = json_place(json, step);
+    json_object_set_new(place, name, json_ns(ns));
+    json_array_append_new(places, place);
+}
+
+static void add_advice(json_t *object, enum advice advice)
+{
+    json_object_set_new(object, "advice", json_string(advice_name(advice)));
+    json_object_set_new(object, "next", json_text(explain_advice(advice)));
+}
+
 /* Time inside MPI that is no waiting. */
 json_t *json_transfers(struct json *json)
 {
@@ -541,18 +560,15 @@ json_t *json_transfers(struct json *json)
     uint32_t n = json_n_shown(json, transfers->n_places, PARTS_SHOWN);
     json_t *places = json_array();
     double left_ns = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *place = json_place(json, transfers->places[i].step);
-        json_object_set_new(place, "transfer_ns", json_ns(transfers->places[i].ns));
-        json_array_append_new(places, place);
-    }
-    for (uint32_t i = n; i < transfers->n_places; i++)
-        left_ns += transfers->places[i].ns;
+    for (uint32_t i = 0; i < transfers->n_places; i++)
+        if (i < n)
+            add_place(json, places, transfers->places[i].step, "transfer_ns", transfers->places[i].ns);
+        else
+            left_ns += transfers->places[i].ns;
     json_t *object = json_pack("{s:o, s:b, s:o}", "transfer_ns", json_ns(analysis->efficiency.transfer_ns), "most",
                                transfers->have_most, "places", places);
     json_leave_out(object, "places", transfers->n_places - n, llround(left_ns));
-    json_object_set_new(object, "advice", json_string(advice_name(transfers->advice)));
-    json_object_set_new(object, "next", json_text(explain_advice(transfers->advice)));
+    add_advice(object, transfers->advice);
     return object;
 }
 
@@ -563,17 +579,14 @@ json_t *json_outside(struct json *json)
     uint32_t n = json_n_shown(json, outside->n_places, PARTS_SHOWN);
     json_t *places = json_array();
     double left_ns = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *place = json_place(json, outside->places[i].step);
-        json_object_set_new(place, "waiting_ns", json_ns(outside->places[i].ns));
-        json_array_append_new(places, place);
-    }
-    for (uint32_t i = n; i < outside->n_places; i++)
-        left_ns += outside->places[i].ns;
+    for (uint32_t i = 0; i < outside->n_places; i++)
+        if (i < n)
+            add_place(json, places, outside->places[i].step, "waiting_ns", outside->places[i].ns);
+        else
+            left_ns += outside->places[i].ns;
     json_t *object = json_pack("{s:o, s:o, s:i, s:o}", "waiting_ns", json_ns(outside->ns), "longest_ns",
                                json_ns(outside->longest_ns), "rank", (int)outside->rank, "places", places);
     json_leave_out(object, "places", outside->n_places - n, llround(left_ns));
-    json_object_set_new(object, "advice", json_string(advice_name(outside->advice)));
-    json_object_set_new(object, "next", json_text(explain_advice(outside->advice)));
+    add_advice(object, outside->advice);
     return object;
 }

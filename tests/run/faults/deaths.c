@@ -5,8 +5,6 @@
  *
  *     deaths sandbox WHAT COMMAND...    takes something away, then becomes the command
  *     deaths MODE STEP                  does what the mode says on rank 0 when it has done so many of its 200 steps
- *
- * Every rank keeps its count of completed calls in a shared mapping of the file truth-RANK in the folder $TRUTH.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,10 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "steps.h"
 
-enum { N_STEPS = 200, EXIT_STATUS = 5 };
-static volatile uint64_t *completed;
-static int rank, size;
 static volatile sig_atomic_t n_signals;
 static volatile int zero;
 static _Atomic int is_clock_back;
@@ -47,30 +43,6 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
     if (is_clock_back && clock == CLOCK_REALTIME)
         now->tv_sec -= 3600;
     return status;
-}
-
-static void count_open(void)
-{
-    char name[4096];
-    const char *folder = getenv("TRUTH");
-    snprintf(name, sizeof name, "%s/truth-%d", folder ? folder : ".", rank);
-    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || ftruncate(fd, 8))
-        abort();
-    completed = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (completed == MAP_FAILED)
-        abort();
-    close(fd);
-}
-
-/* The name of the first run directory here; "" = there is none. */
-static const char *run_directory(void)
-{
-    static char name[4096];
-    glob_t found;
-    if (!*name && glob("*.whywait", 0, NULL, &found) == 0)
-        snprintf(name, sizeof name, "%s", found.gl_pathv[0]);
-    return name;
 }
 
 static void child(int is_shared, int is_exec)
@@ -424,10 +396,7 @@ static __attribute__((constructor)) void before_main(int n_words, char **words)
         abort();
 }
 
-static const struct mode {
-    const char *name;
-    void (*happens)(void);
-} modes[] = {
+static const struct mode modes[] = {
     {"nothing", nothing},
     {"forks", forks},
     {"orphans", orphans},
@@ -474,16 +443,6 @@ static const struct mode {
 };
 static const struct mode *mode;
 static int at_step;
-
-static void step(void)
-{
-    double out = rank, in, sum;
-    MPI_Sendrecv(&out, 1, MPI_DOUBLE, (rank + 1) % size, 0, &in, 1, MPI_DOUBLE, (rank + size - 1) % size, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    ++*completed;
-    MPI_Allreduce(&in, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    ++*completed;
-}
 
 static int go(int from)
 {
@@ -545,21 +504,14 @@ static int sandbox(int n_words, char **words)
 
 int main(int n_words, char **words)
 {
-    int provided;
     if (n_words > 1 && !strcmp(words[1], "sandbox"))
         return sandbox(n_words, words);
     if (n_words < 3)
         return 2;
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (!strcmp(words[1], modes[i].name))
-            mode = &modes[i];
+    mode = mode_named(modes, sizeof modes / sizeof *modes, words[1]);
     at_step = atoi(words[2]);
     if (!mode)
         return 2;
-    MPI_Init_thread(&n_words, &words, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    count_open();
-    *completed = 3;
+    begin(n_words, words);
     return go(0);
 }

@@ -310,19 +310,23 @@ class Attempt:
         wrong = [self.judge_report(run, N_RANKS * 400, "") for run in runs]
         return f"status {ends}, {len(runs)} runs: {wrong}" if ends != [5, 5] or len(runs) != 2 or any(wrong) else ""
 
-    def inodes(self, n):
-        """A disk that has room for so many files."""
+    def on_disk(self, room, *what):
+        """The runs stand on a disk of their own with so much room. None: nothing can be mounted here."""
         self.begin()
         disk = self.at / "disk"
         disk.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"nr_inodes={n}", "none", disk], stderr=subprocess.DEVNULL).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", room, "none", disk], stderr=subprocess.DEVNULL).returncode:
             return None
         try:
-            status, said = self.end(self.start([self.tool, "record", "--dir", disk, self.program, "nothing", "0"]))
+            status, said = self.end(self.start([self.tool, "record", "--dir", disk, self.program, *what]))
             runs = [pathlib.Path(shutil.copytree(run, self.home / run.name)) for run in disk.glob("*.whywait")]  # to where there is room
             return self.judge(status, 5, said, runs)
         finally:
-            subprocess.run(["umount", disk], check=True)
+            subprocess.run(["umount", "-l", disk], check=True)
+
+    def inodes(self, n):
+        """A disk that has room for so many files."""
+        return self.on_disk(f"nr_inodes={n}", "nothing", "0")
 
 
 def main():

@@ -4,8 +4,6 @@
  * program change under the recorder, at a chosen step.
  *
  *     perils MODE STEP       does what the mode says on rank 0 when it has done so many of its 200 steps
- *
- * Every rank keeps its count of completed calls in a shared mapping of the file truth-RANK in the folder $TRUTH.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -31,10 +29,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "steps.h"
 
-enum { N_STEPS = 200, EXIT_STATUS = 5, MOST_DESCRIPTORS = 1024 };
-static volatile uint64_t *completed;
-static int rank, size;
+enum { MOST_DESCRIPTORS = 1024 };
 static volatile sig_atomic_t n_signals;
 static _Atomic int clock_is;
 enum { CLOCK_RIGHT, CLOCK_BACK, CLOCK_STANDS, CLOCK_FAR, CLOCK_FAILS };
@@ -77,20 +74,6 @@ static void clock_far(void)
 static void clock_fails(void)
 {
     clock_is = CLOCK_FAILS;
-}
-
-static void count_open(void)
-{
-    char name[4096];
-    const char *folder = getenv("TRUTH");
-    snprintf(name, sizeof name, "%s/truth-%d", folder ? folder : ".", rank);
-    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || ftruncate(fd, 8))
-        abort();
-    completed = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (completed == MAP_FAILED)
-        abort();
-    close(fd);
 }
 
 /* Descriptors. */
@@ -554,15 +537,6 @@ static void break_environment(void)
     setenv("WHYWAIT_DIR", "/nowhere", 1);
 }
 
-static const char *run_directory(void)
-{
-    static char name[4096];
-    glob_t found;
-    if (!*name && glob("*.whywait", 0, NULL, &found) == 0)
-        snprintf(name, sizeof name, "%s", found.gl_pathv[0]);
-    return name;
-}
-
 static void move_and_back(void)
 {
     rename(run_directory(), "moved.whywait");
@@ -605,10 +579,7 @@ static void new_processes(void)
     unshare(CLONE_NEWPID);
 }
 
-static const struct mode {
-    const char *name;
-    void (*happens)(void);
-} modes[] = {
+static const struct mode modes[] = {
     {"close-from-hundred", close_from_hundred},
     {"null-for-files", null_for_files},
     {"own-for-files", own_for_files},
@@ -666,30 +637,12 @@ static const struct mode {
     {"new-processes", new_processes},
 };
 
-static void step(void)
-{
-    double out = rank, in, sum;
-    MPI_Sendrecv(&out, 1, MPI_DOUBLE, (rank + 1) % size, 0, &in, 1, MPI_DOUBLE, (rank + size - 1) % size, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    ++*completed;
-    MPI_Allreduce(&in, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    ++*completed;
-}
-
 int main(int n_words, char **words)
 {
-    int provided;
-    const struct mode *mode = NULL;
-    for (size_t i = 0; n_words == 3 && i < sizeof modes / sizeof *modes; i++)
-        if (!strcmp(words[1], modes[i].name))
-            mode = &modes[i];
+    const struct mode *mode = n_words == 3 ? mode_named(modes, sizeof modes / sizeof *modes, words[1]) : NULL;
     if (!mode)
         return 2;
-    MPI_Init_thread(&n_words, &words, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    count_open();
-    *completed = 3;
+    begin(n_words, words);
     for (int i = 0; i < N_STEPS; i++) {
         step();
         if (i == atoi(words[2]) && rank == 0)

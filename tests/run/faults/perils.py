@@ -61,17 +61,7 @@ class Attempt(deaths.Attempt):
 
     def disk(self, size_kb):
         """A disk with so much room: it is full while ranks record, make their archives, or join them."""
-        self.begin()
-        disk = self.at / "disk"
-        disk.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "none", disk], stderr=subprocess.DEVNULL).returncode:
-            return None
-        try:
-            status, said = self.end(self.start([self.tool, "record", "--dir", disk, self.program, "spawn", "100"]))
-            runs = [pathlib.Path(shutil.copytree(run, self.home / run.name)) for run in disk.glob("*.whywait")]  # to where there is room
-            return self.judge(status, 5, said, runs)
-        finally:
-            subprocess.run(["umount", "-l", disk], check=True)
+        return self.on_disk(f"size={size_kb}k", "spawn", "100")
 
     def same(self):
         """Two jobs at once to which the same folder was named: both are whole in it."""
