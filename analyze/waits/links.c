@@ -86,6 +86,7 @@ void polling_begin(struct polling *polling, struct mark *mark, uint32_t site)
     polling->mark = mark;
     polling->site = site;
     polling->since_ns = polling->until_ns = mark->time_ns;
+    polling->lost_ns = 0;
     polling->n_parts = 0;
 }
 

@@ -77,6 +77,7 @@ enum { POLLING_PARTS = 8 };
 struct polling {
     struct mark *mark; /* held: at the first poll; NULL = it does not poll */
     uint64_t since_ns, until_ns;
+    double lost_ns; /* since then, without a CPU */
     uint32_t site;
     uint32_t n_parts, n_points;
     uint32_t n_wanted;         /* of the points, when those that nobody wants were last forgotten */

@@ -255,13 +255,15 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
         lane_join_polls(replay, lane, call->site, CALL_OPEN); /* the awaited thing never came */
         return;
     }
-    /* A poll goes on as long as little happens between its calls. */
-    uint64_t polled_ns = lane->polling.until_ns - lane->polling.since_ns;
-    if (!(class_may_follow_polls(call->class) &&
-          (call->is_after_nap || call->enter_ns - lane->polling.until_ns <= polled_ns))) {
+    /* A poll goes on as long as little happens between its calls. Without a CPU neither goes on. */
+    double lost_ns = call->spent.off_ns[OFF_PREEMPTED];
+    double polled_ns = (double)(lane->polling.until_ns - lane->polling.since_ns) - lane->polling.lost_ns;
+    double happened_ns = (double)(call->enter_ns - lane->polling.until_ns) - lost_ns;
+    if (!class_may_follow_polls(call->class) || (!call->is_after_nap && happened_ns > polled_ns)) {
         lane_stop_polling(replay, lane);
         return;
     }
+    lane->polling.lost_ns += lost_ns;
     struct polling_part *part = polling_add(&lane->polling, call->enter_ns);
     sparse_add_all(&part->atoms, &call->before, 1);
     sparse_add_all(&part->counts, &call->counts, 1);
@@ -483,6 +485,7 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
         part->step = step;
         sparse_add(&part->atoms, terms[0].key, part->transfer_ns = busy_ns);
         sparse_add(&part->atoms, terms[1].key, part->absent_ns = idle_ns);
+        lane->polling.lost_ns += idle_ns;
         lane->polling.until_ns = to_ns;
     }
     rank_add_lack(replay, rank, from_ns, to_ns, idle_ns);

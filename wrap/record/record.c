@@ -35,6 +35,7 @@
 #include "wrap/record/threads.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
     POLL_WORK_NS = 10000, /* between two polls: has an end of its own in the records */
@@ -476,6 +477,14 @@ static uint64_t awake_since_poll_ns(const struct recorder_thread *thread)
     return awake_ns > polled_ns ? awake_ns - polled_ns : 0;
 }
 
+/* How often the thread has given up its CPU to sleep. The kernel counts apart how often it was taken, or offered. */
+static long n_sleeps_so_far(void)
+{
+    struct rusage usage = {.ru_nvcsw = 0};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+}
+
 /* Of a gap between two polls that are far apart: true after a nap, which is remembered. A thread that works between
  * polls and was off the CPU had to do without it. */
 static bool note_nap(struct recorder_thread *thread, uint64_t gap_ns, uint64_t now_ns)
@@ -484,7 +493,8 @@ static bool note_nap(struct recorder_thread *thread, uint64_t gap_ns, uint64_t n
         return false;
     uint64_t awake_ns = awake_since_poll_ns(thread);
     bool is_short = awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
-    if (!is_short && awake_ns > gap_ns / POLL_WORK_LEAST)
+    bool is_asleep = awake_ns <= gap_ns / POLL_WORK_LEAST && n_sleeps_so_far() > thread->poll_n_sleeps;
+    if (!is_short && !is_asleep)
         return false;
     memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
     thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
@@ -605,6 +615,7 @@ void record_poll_failed(struct record_poll *poll)
         uint64_t now_ns = recorder_now_ns();
         if (__builtin_expect(now_ns - thread->poll_cpu_at_ns > POLL_NAP_MIN_NS, 0)) {
             thread->poll_cpu_ns = recorder_cpu_ns();
+            thread->poll_n_sleeps = n_sleeps_so_far();
             thread->poll_cpu_at_ns = now_ns;
         }
         call->leave_ns = now_ns;

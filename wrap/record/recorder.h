@@ -70,6 +70,7 @@ struct recorder_thread {
     const void *poll_return_address;
     uint64_t poll_enter_ns;
     uint64_t poll_cpu_ns, poll_cpu_at_ns; /* the thread's CPU time at a failure shortly before the last, and when */
+    long poll_n_sleeps;                   /* how often it had slept by then */
     /* The program's own work between polls of the open interval, since then. */
     uint64_t poll_work_ns, poll_work_since_ns;
     struct recorder_poll_place {

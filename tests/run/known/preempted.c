@@ -7,45 +7,8 @@
  * expect: loop=work rank=off share=0.7 call=MPI_Barrier wait="wait at barrier" kind=descheduled
  */
 #define _GNU_SOURCE
+#include "crowd.h"
 #include "known.h"
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <time.h>
-#include <unistd.h>
-
-static void use_core(int core)
-{
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(core, &cores);
-    if (sched_setaffinity(0, sizeof cores, &cores))
-        perror("sched_setaffinity");
-}
-
-static pid_t compete(void)
-{
-    pid_t parent = getpid(), child = fork();
-    if (child)
-        return child;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (getppid() == parent)
-        for (volatile long i = 0; i < 1000000; i++)
-            ;
-    _exit(0);
-}
-
-static double read_clock_s(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static double off_cpu_s(void)
-{
-    return read_clock_s(CLOCK_MONOTONIC) - read_clock_s(CLOCK_THREAD_CPUTIME_ID);
-}
 
 int main(int argc, char **argv)
 {

@@ -252,9 +252,43 @@ static void start_up_without_a_cpu_is_the_machines(void **state)
     scene_free(scene);
 }
 
+static void fail_to_receive(struct scene *scene, uint64_t off_us, uint64_t leave_us)
+{
+    scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
+    if (off_us)
+        be_preempted(scene, 1, off_us, leave_us - 1);
+    scene_event(scene, (struct event){.kind = EV_POLLS, .loc = 1, .time_ns = leave_us * 1000, .bytes = 1});
+    scene_leave(scene, 1, WW_ID_Test, leave_us);
+}
+
+/* Rank 1 looks for a message after each piece of its work, and loses its CPU in the first look, when it offers it to
+ * others. The message comes while it works. */
+static void losing_the_cpu_in_a_look_is_no_wait(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "piece", 50);
+    fail_to_receive(scene, 51, 250);
+    scene_work(scene, 1, "piece", 290);
+    fail_to_receive(scene, 0, 291);
+    scene_work(scene, 1, "piece", 330);
+    scene_enter(scene, 1, WW_ID_Test, 330);
+    scene_event(
+        scene,
+        (struct event){.kind = EV_IRECV_DONE, .loc = 1, .time_ns = 331000, .peer = 0, .tag = 1, .request = request});
+    scene_leave(scene, 1, WW_ID_Test, 331);
+    scene_work(scene, 0, "slow", 300);
+    scene_send(scene, 0, 1, 1, 301);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 0);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(polls_last_while_the_partner_has_no_cpu),
+                                       cmocka_unit_test(losing_the_cpu_in_a_look_is_no_wait),
                                        cmocka_unit_test(start_up_without_a_cpu_is_the_machines),
                                        cmocka_unit_test(a_transfer_lasts_while_the_partner_has_no_cpu),
                                        cmocka_unit_test(others_without_a_cpu_hold_up_nothing),
