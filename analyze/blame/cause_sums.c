@@ -485,15 +485,40 @@ struct serial {
     double share, served_share, gain_ns;
 };
 
+static bool is_served(const struct writer *writer, const struct term *serial)
+{
+    return key_high(serial->key) >= writer->causes->input->locks->works.n;
+}
+
+/* A lock keeps apart those who want it: several ranks do this under it, or others wait for the lock meanwhile. */
+static bool is_lock_wanted(const struct writer *writer)
+{
+    const struct sparse *serial = &writer->sums->serial, *by_site = &writer->sums->waiting.by_site;
+    const struct term *first = NULL;
+    for (size_t i = 0; i < serial->n; i++) {
+        const struct term *term = &serial->at[i];
+        first = first || is_served(writer, term) ? first : term;
+        if (first && !is_served(writer, term) && key_low(term->key) != key_low(first->key))
+            return true;
+    }
+    for (size_t i = 0; i < by_site->n; i++)
+        if (writer->causes->input->analysis->sites[key_high(by_site->at[i].key)].kind == WAIT_LOCK)
+            return true;
+    return false;
+}
+
 static struct serial serial_of(struct writer *writer)
 {
     const struct cause_sums *sums = writer->sums;
     struct sparse by_lock = {0}, by_rank = {0};
     struct serial serial = {0};
     double longest_ns = 0, least_ns = 0, served_ns = 0;
+    bool is_wanted = is_lock_wanted(writer);
     for (size_t i = 0; i < sums->serial.n; i++) {
-        bool is_served = key_high(sums->serial.at[i].key) >= writer->causes->input->locks->works.n;
-        served_ns += is_served ? sums->serial.at[i].ns : 0;
+        bool serves = is_served(writer, &sums->serial.at[i]);
+        if (!serves && !is_wanted)
+            continue;
+        served_ns += serves ? sums->serial.at[i].ns : 0;
         sparse_add(&by_lock, key_high(sums->serial.at[i].key), sums->serial.at[i].ns);
         sparse_add(&by_rank, key_low(sums->serial.at[i].key), sums->serial.at[i].ns);
     }
