@@ -208,6 +208,9 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
         return arena_printf(arena, "%s %s ready to run there but had no CPU", who, verb(late, "was", "were"));
     case REASON_IN_TURN:
         return arena_printf(arena, "%s run it one after the other; the rest wait", who);
+    case REASON_ANOTHER_EACH_TIME:
+        return arena_printf(arena, "%s run it as often each, but in each step another one of them is longer in it",
+                            who);
     case REASON_ONLY:
         return explain_only(arena, late, others);
     case REASON_LESS_BUT_LATER:
@@ -230,7 +233,7 @@ static const char *const pauses[PAUSE_N] = {
     [PAUSE_CHILD] = "waiting for another process",
     [PAUSE_SLEEP] = "asleep for a time",
     [PAUSE_FILE] = "reading or writing files",
-    [PAUSE_MEMORY] = "getting memory from the kernel",
+    [PAUSE_MEMORY] = "getting memory from the kernel or giving it back",
     [PAUSE_DATA] = "asleep for a time or until data comes",
     [PAUSE_NETWORK] = "waiting for another program over the network",
     [PAUSE_LOCK] = "waiting for a lock or another thread",

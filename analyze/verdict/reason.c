@@ -121,10 +121,11 @@ static bool has_counts(const struct crowd *late, const struct crowd *others)
 
 static struct reason of_work(const struct cause *cause, const struct crowd *late, const struct crowd *others)
 {
-    struct reason reason = {.kind = REASON_IN_TURN};
-    if (!others->n)
+    struct reason reason = {.kind = REASON_ONLY};
+    if (!others->n) {
+        reason.kind = cause->balance == BALANCE_EACH_TIME ? REASON_ANOTHER_EACH_TIME : REASON_IN_TURN;
         return reason;
-    reason.kind = REASON_ONLY;
+    }
     if (crowd_most(others, MEASURE_EXECUTIONS) < NEXT_TO_NOTHING * late->mean.executions)
         return reason;
     bool is_by_cost = cause->kind == KIND_SLOWER && is_alike(others, MEASURE_EXECUTIONS);

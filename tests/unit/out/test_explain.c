@@ -293,6 +293,24 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
         "meanwhile");
 }
 
+/* Those who wait were in it as well, though for less. */
+static void ranks_that_are_late_by_turns_are_not_one_after_the_other(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 11, 0.01)};
+    struct cause cause = {.kind = KIND_MORE_TIME, .waiting_ns = 1e9, .ranks = ranks, .n_ranks = 2, .n_late = 2};
+    cause.kind_ns[KIND_MORE_TIME] = cause.waiting_ns;
+    cause.meanwhile = 0.5;
+    const struct cause by_turns = settled(NULL, &cause);
+    assert_int_equal(by_turns.balance, BALANCE_EACH_TIME);
+    assert_string_equal(explain_cause(&arena, &by_turns),
+                        "ranks 0,1 run it as often each, but in each step another one of them is longer in it");
+    cause.meanwhile = 0;
+    assert_string_equal(told_cause(&arena, &cause), "ranks 0,1 run it one after the other; the rest wait");
+    arena_release(&arena);
+}
+
 /* "More" is not said of ranks that have no more of it than those who wait. */
 static void what_nobody_has_more_of_is_serialisation(void **state)
 {
@@ -1001,6 +1019,7 @@ int main(void)
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
         cmocka_unit_test(time_in_which_teams_spin_is_in_doubt),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
+        cmocka_unit_test(ranks_that_are_late_by_turns_are_not_one_after_the_other),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(an_equal_cost_is_never_slower),
