@@ -343,7 +343,8 @@ struct partition {
     struct cause whole; /* all of them taken as one: who, how much, and what it would gain; its step is the largest's */
     double factor;      /* as long as the others on average, the late ranks take in all */
     enum partition_reason reason;
-    uint32_t *causes; /* by falling waiting */
+    bool has_own_node; /* the late ranks run on a node of their own */
+    uint32_t *causes;  /* by falling waiting */
     uint32_t n_causes;
 };
 

@@ -43,10 +43,21 @@ static const struct trace_region *call_of(const struct analysis *analysis, uint3
     return NULL;
 }
 
+/* Memory that ranks share needs fences, though nobody puts or gets. */
+static bool has_onesided_transfers(const struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_regions; i++)
+        if (trace->regions[i].is_mpi && class_is_onesided_transfer(trace->regions[i].class))
+            return true;
+    return false;
+}
+
 bool step_moves_data(const struct analysis *analysis, uint32_t step)
 {
     const struct trace_region *call = call_of(analysis, step);
-    return !call || region_moves_data(call);
+    if (!call || !region_moves_data(call))
+        return !call;
+    return !class_completes_onesided(call->class) || has_onesided_transfers(analysis->trace);
 }
 
 /* Ranks did lack CPUs, so that the report has a row for it, and of a host it is known why. */
@@ -124,14 +135,19 @@ static const char *common_host(const struct trace *trace, const struct cause_ran
     return host;
 }
 
+bool late_have_own_node(const struct trace *trace, const struct cause *cause)
+{
+    const char *late = common_host(trace, cause->ranks, cause->n_late);
+    const char *others = common_host(trace, cause->others, cause->n_others);
+    return late && cause->n_others && (!others || strcmp(late, others));
+}
+
 /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
 static enum advice advice_of_slower(const struct analysis *analysis, const struct cause *cause)
 {
     if (machine_has_more_threads(&analysis->machine))
         return ADVICE_CPU_FOR_EACH;
-    const char *late = common_host(analysis->trace, cause->ranks, cause->n_late);
-    const char *others = common_host(analysis->trace, cause->others, cause->n_others);
-    if (late && cause->n_others && (!others || strcmp(late, others)))
+    if (late_have_own_node(analysis->trace, cause))
         return ADVICE_COMPARE_NODES;
     return cause->library ? ADVICE_COMPARE_CALLS : ADVICE_MEMORY_ACCESS;
 }

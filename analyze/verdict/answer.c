@@ -49,18 +49,27 @@ static double endless_ns(const struct analysis *analysis)
     return ns;
 }
 
+/* A machine that has next to no CPUs for the program shifts ranks against each other. There only gains speak. */
+static bool is_notable(const struct analysis *analysis, const struct cause *cause)
+{
+    return cause->waiting_ns >= analysis->answer.negligible_ns &&
+           !(analysis->answer.lacks_cpus && cause->is_gain_minor);
+}
+
 static bool is_fine(const struct analysis *analysis, double program_ns)
 {
-    double negligible_ns = analysis->answer.negligible_ns;
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
-        if (analysis->causes[i].waiting_ns >= negligible_ns && !is_random(&analysis->causes[i]))
+        const struct cause *cause = &analysis->causes[i];
+        if (is_notable(analysis, cause) && !is_random(cause))
             return false;
-        program_ns -= analysis->causes[i].balance == BALANCE_VARYING ? analysis->causes[i].waiting_ns : 0;
+        program_ns -= cause->balance == BALANCE_VARYING ? cause->waiting_ns : 0;
     }
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
-        if (analysis->partitions[i].whole.waiting_ns >= negligible_ns)
+        if (is_notable(analysis, &analysis->partitions[i].whole))
             return false;
-    return program_ns < (NOTABLY_LONGER - 1) * own_time(analysis) && !(endless_ns(analysis) > 0);
+    double most_ns = analysis->answer.lacks_cpus ? NEGLIGIBLE_SHARE * analysis->efficiency.all_ns
+                                                 : (NOTABLY_LONGER - 1) * own_time(analysis);
+    return program_ns < most_ns && !(endless_ns(analysis) > 0);
 }
 
 /* The largest of what there is to mend, else of what there is. */
@@ -149,8 +158,8 @@ static bool ends_before(const struct trace_location *one, const struct trace_loc
     return one->end_ns < other->end_ns;
 }
 
-/* The rank whose end may have taken the others with it: of those that left word, else of all, the first by more than
- * the moment that it takes to end together. */
+/* The rank whose end may have taken the others with it: of those that left word, else of all, the first. None did where
+ * all ended alike within the moment that it takes to end together. */
 static const struct trace_location *first_end(const struct analysis *analysis, const bool *has_hung)
 {
     const struct trace *trace = analysis->trace;
@@ -160,13 +169,13 @@ static const struct trace_location *first_end(const struct analysis *analysis, c
         if (location && !has_hung[location->rank] && (!first || ends_before(location, first)))
             first = location;
     }
+    uint32_t n_together = 0;
     for (uint32_t i = 0; i < analysis->n_last_places && first; i++) {
         const struct trace_location *other = trace_main_thread(trace, analysis->last_places[i].rank);
-        bool is_like = other && other != first && tells_its_end(other) == tells_its_end(first);
-        if (is_like && other->end_ns <= first->end_ns + same_moment_ns(trace, other->end_ns))
-            return NULL;
+        n_together += other && tells_its_end(other) == tells_its_end(first) &&
+                      other->end_ns <= first->end_ns + same_moment_ns(trace, other->end_ns);
     }
-    return trace->n_ranks > 1 ? first : NULL;
+    return n_together < trace->n_ranks ? first : NULL;
 }
 
 /* By what the answer is about. */

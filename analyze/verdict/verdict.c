@@ -212,8 +212,11 @@ void verdicts_find(struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         settled[analysis->causes[i].found_as] = verdict_settle(analysis, &analysis->causes[i]);
     verdict_settle_like(analysis);
-    for (uint32_t i = 0; i < analysis->n_partitions; i++)
-        settle_gain(analysis, &analysis->partitions[i].whole);
+    for (uint32_t i = 0; i < analysis->n_partitions; i++) {
+        struct partition *partition = &analysis->partitions[i];
+        settle_gain(analysis, &partition->whole);
+        partition->has_own_node = late_have_own_node(analysis->trace, &partition->whole);
+    }
     settle_nodes(analysis, settled, &scratch);
     find_spinning(analysis);
     answer_find(analysis);

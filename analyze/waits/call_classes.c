@@ -73,8 +73,19 @@ bool region_moves_data(const struct trace_region *region)
     case WW_ID_Unpack_external_c:
         return true;
     default:
-        return class_state(region->class) != STEP_MPI && region->class != WW_IPROBE && region->class != WW_PROBE;
+        return class_state(region->class) != STEP_MPI && region->class != WW_IPROBE && region->class != WW_PROBE &&
+               region->coll != WW_COLL_BARRIER;
     }
+}
+
+bool class_is_onesided_transfer(enum ww_class class)
+{
+    return class == WW_RMA_PUT || class == WW_RMA_GET || class == WW_RMA_ATOMIC || class == WW_RMA_REQUEST;
+}
+
+bool class_completes_onesided(enum ww_class class)
+{
+    return class >= WW_RMA_FENCE && class <= WW_RMA_FLUSH;
 }
 
 bool class_may_follow_polls(enum ww_class class)

@@ -13,5 +13,9 @@ bool coll_is_prefix(enum ww_coll coll);
 enum step_state class_state(enum ww_class class);
 /* True when the call moves data: between ranks, or between buffers. Others only look, or set something up. */
 bool region_moves_data(const struct trace_region *region);
+/* True when the call puts data to another rank's memory, gets it from there, or both. */
+bool class_is_onesided_transfer(enum ww_class class);
+/* True when the call begins or ends an epoch in which others do: data moves in it where the run has such calls. */
+bool class_completes_onesided(enum ww_class class);
 /* True when the call may complete a wait that began with polls or a probe. */
 bool class_may_follow_polls(enum ww_class class);

@@ -291,6 +291,8 @@ static void who_ended_first_is_found(void **state)
         {{NONE, NONE, NONE, NONE}, {1000, 2, 1000, 999}, 0, 2},
         {{NONE, NONE, NONE, NONE}, {1000, 2, 1000, 999}, 2, 0},
         {{NONE, NONE, NONE, NONE}, {1000, 985, 1000, 999}, 0, 0},
+        {{NONE, NONE, NONE, NONE}, {1000, 3, 2, 999}, 1, 3},
+        {{EXIT, EXIT, NONE, NONE}, {20, 21, 1000, 1000}, 0, 1},
         {{NONE, NONE, NONE, ABORT}, {1000, 990, 800, 1000}, 0, 4},
         {{EXIT, EXIT, EXIT, EXIT}, {1000, 999, 998, 1000}, 0, 0},
         {{FIN, FIN, EXIT, FIN}, {1000, 1000, 998, 999}, 0, 3},
@@ -353,6 +355,24 @@ static void steps_that_vary_are_nothing_to_mend(void **state)
     find(run);
     assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
     wait.dur_ns = 3000 * (uint64_t)MS;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+}
+
+/* It gives the program next to no time, in which ranks shift against each other. */
+static void what_gains_nothing_is_no_answer_on_a_full_machine(void **state)
+{
+    struct run *run = *state;
+    run->analysis.efficiency.all_ns = 40e9;
+    run->analysis.efficiency.descheduled_ns = 38e9;
+    struct cause *cause = add(run, (const double[N]){90, 60, 60, 60});
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    cause->is_gain_minor = true;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
+    run->analysis.efficiency.descheduled_ns = 0;
+    run->analysis.efficiency.all_ns = 2e9;
     find(run);
     assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
 }
@@ -550,6 +570,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(waits_without_end_are_an_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_is_larger_is_the_answer, run_make, run_free),
         cmocka_unit_test_setup_teardown(the_end_of_a_run_is_an_answer, run_make, run_free),
+        cmocka_unit_test_setup_teardown(what_gains_nothing_is_no_answer_on_a_full_machine, run_make, run_free),
         cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_the_machine_did_to_the_late_rank_is_told_with_it, run_make, run_free),
         cmocka_unit_test_setup_teardown(the_answer_is_something_to_mend, run_make, run_free),

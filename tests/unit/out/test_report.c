@@ -679,6 +679,11 @@ static void a_partition_is_a_level_above_its_causes(void **state)
                  "of all waiting.\n");
     text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "2.0 x as long in 2 places: its CPU or memory is slower");
+    expect_in(text,
+              "    next: bind ranks to cores and keep other work off them, then see whether this rank is slower\n");
+    free(text);
+    partition.has_own_node = true;
+    text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "    next: compare the clock speed and memory of this rank's node with the others'\n");
     free(text);
 }
