@@ -143,7 +143,8 @@ struct recorder_process {
     int open_error;             /* errno of the last file that could not be made */
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;
-    uint64_t init_ns; /* when the program called MPI_Init; 0 = unknown */
+    uint64_t start_ready_ns; /* machine_ready_ns() then */
+    uint64_t init_ns;        /* when the program called MPI_Init; 0 = unknown */
     char run_dir[SPOOL_PATH_BYTES];
     dev_t run_device; /* what is there later under the name of run_dir may be something else */
     ino_t run_number;

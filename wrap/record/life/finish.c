@@ -6,7 +6,7 @@
  * therefore runs meanwhile, started by a thread of its own, and MPI_Finalize returns when both are done.
  */
 #include "wrap/record/life/finish.h"
-#include "wrap/launcher.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/life/life.h"
@@ -37,6 +37,7 @@ enum sum {
     SUM_NESTED,
     SUM_OFF,
     SUM_DURATION,
+    SUM_READY, /* of it, without a CPU though ready to run */
     SUM_OVERHEAD,
     SUM_UNCONVERTED,
     SUM_REMOVED, /* ranks whose files were removed while they were written */
@@ -47,14 +48,6 @@ static uint64_t sums[N_SUMS];
 static uint64_t n_own_calls;
 enum { SHORT_RUN_NS = 100000000 };
 static const double MUCH = 0.05; /* more than the scatter of most runs */
-
-/* Where ranks share CPUs, each waits for what the recorder takes of the others' time too. */
-static uint64_t shared_by_ranks(uint64_t ns)
-{
-    const struct ww_machine *machine = &recorder.header.machine;
-    uint64_t n_cpus = machine->n_cpus ? machine->n_cpus : 1, n_ranks = launcher_n_on_node();
-    return n_ranks > n_cpus ? ns * n_ranks / n_cpus : ns;
-}
 
 /* Of a process without files too. It may be one that could not be recorded. */
 static void count_up(uint64_t helper_cpu_ns)
@@ -78,9 +71,11 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_NESTED] = recorder.n_nested;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
     sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + recorder.threads_ns;
-    sums[SUM_OVERHEAD] = shared_by_ranks(sums[SUM_OVERHEAD]) + sampler_delay_ns();
+    sums[SUM_OVERHEAD] += sampler_delay_ns();
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
+    uint64_t ready_ns = machine_ready_ns() - recorder.start_ready_ns;
+    sums[SUM_READY] = ready_ns < sums[SUM_DURATION] ? ready_ns : 0; /* another thread finalizes */
 }
 
 static void close_spools(void *unused)
@@ -286,11 +281,12 @@ static void describe_kept(char *text, size_t size_bytes)
         snprintf(text, size_bytes, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
 }
 
-/* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
+/* Where CPUs are short the program has to wait for those that the recorder takes, by as much as for its own. Starting
+ * alone takes some milliseconds, which is no share of a run that does nothing. */
 static void describe_overhead(char *text, size_t size_bytes)
 {
     uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
-    double share = (double)sums[SUM_OVERHEAD] / (double)(sums[SUM_DURATION] + 1);
+    double share = (double)sums[SUM_OVERHEAD] / (double)(sums[SUM_DURATION] - sums[SUM_READY] + 1);
     if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
         snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
     else
