@@ -181,8 +181,11 @@ static inline struct recorder_thread *begin(uint16_t call_id, const void *return
 /* Between calls there is no outer frame: a signal's handler may call MPI right when the next one begins. */
 static inline void end(struct recorder_thread *thread)
 {
-    if (thread->depth > 0 && --thread->depth == 0)
+    if (__builtin_expect(thread->depth == 1, 1)) {
+        thread->depth = 0;
         thread->outer_frame = NULL;
+    } else if (thread->depth > 0)
+        thread->depth--;
 }
 
 /* Only this thread adds; the helper reads. */

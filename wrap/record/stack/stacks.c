@@ -218,14 +218,13 @@ void stacks_tell_known(struct stack_table *table, struct unwind_known *known)
     }
 }
 
-static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, uint64_t python, uint32_t id,
+static void remember_place(struct stack_table *table, uint64_t caller, uint64_t fa, uint32_t id,
                            const struct stack_walk *walk)
 {
     struct stack_entry *entry = entry_new(table, walk->n - 1);
-    struct stack_entry **chain = &table->by_place[stacks_bucket(ra ^ python, fa)];
-    entry->key[0] = ra;
+    struct stack_entry **chain = &table->by_place[stacks_bucket(caller, fa)];
+    entry->key[0] = caller;
     entry->key[1] = fa;
-    entry->python = python;
     entry->id = id;
     for (unsigned i = 1; i < walk->n; i++) {
         entry->word[i - 1].place = walk->slot[i];
@@ -272,8 +271,9 @@ static void find_aside(void *context)
     bool has_places = own && find->id != 0;
     for (unsigned i = 0; i < walk.n; i++)
         has_places &= walk.slot[i] != 0;
+    uint64_t caller = stacks_caller(find->ra, find->python ? find->python->key : 0);
     if (has_places)
-        remember_place(find->table, find->ra, find->fa, find->python ? find->python->key : 0, find->id, &walk);
+        remember_place(find->table, caller, find->fa, find->id, &walk);
 }
 
 /* Noinline: the walk begins in this frame, which stays while another stack does it. */
@@ -300,9 +300,9 @@ uint32_t stacks_find_python(struct stack_table *table, struct spool *spool, cons
     struct python_walk python;
     python_walk_here(&python);
     atomic_store_explicit(&table->python_state, python.state, memory_order_relaxed);
-    uint32_t known =
-        stacks_find_known(table, (uint64_t)(uintptr_t)return_address, (uint64_t)(uintptr_t)frame_address, python.key);
-    return known ? known : stacks_find_slow(table, spool, bounds, return_address, frame_address, &python);
+    uint64_t caller = stacks_caller((uint64_t)(uintptr_t)return_address, python.key);
+    const struct stack_entry *known = stacks_find_known(table, caller, (uint64_t)(uintptr_t)frame_address);
+    return known ? known->id : stacks_find_slow(table, spool, bounds, return_address, frame_address, &python);
 }
 
 static bool is_interpreter(uint64_t address)

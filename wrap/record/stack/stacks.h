@@ -82,8 +82,7 @@ void stacks_learn_process(void);
 /* One walked stack as the tables keep it. */
 struct stack_entry {
     struct stack_entry *next;
-    uint64_t key[2]; /* return address and frame address, or hash and flags */
-    uint64_t python; /* by place: key of the frames of Python; 0 = none */
+    uint64_t key[2]; /* caller (stacks_caller) and frame address, or hash and flags */
     uint32_t id, n;
     struct {
         uint64_t place, value;
@@ -91,9 +90,16 @@ struct stack_entry {
 };
 enum { STACK_BUCKETS = 512 };
 
-static inline size_t stacks_bucket(uint64_t return_address, uint64_t frame_address)
+/* Return address and frames of Python together. Their key is a hash: equal words of different callers are as rare as
+ * equal keys. */
+static inline uint64_t stacks_caller(uint64_t return_address, uint64_t python_key)
 {
-    uint64_t hash = (return_address ^ frame_address << 20) * 0x9e3779b97f4a7c15u;
+    return return_address ^ python_key;
+}
+
+static inline size_t stacks_bucket(uint64_t caller, uint64_t frame_address)
+{
+    uint64_t hash = (caller ^ frame_address << 20) * 0x9e3779b97f4a7c15u;
     return hash >> 55;
 }
 
@@ -107,15 +113,16 @@ static inline bool stacks_is_same(const struct stack_entry *entry)
     return true;
 }
 
-/* 0 = not known. */
-static inline uint32_t stacks_find_known(struct stack_table *table, uint64_t ra, uint64_t fa, uint64_t python)
+/* NULL = not known. */
+static inline const struct stack_entry *stacks_find_known(struct stack_table *table, uint64_t caller,
+                                                          uint64_t frame_address)
 {
-    for (struct stack_entry *e = table->by_place[stacks_bucket(ra ^ python, fa)]; e; e = e->next)
-        if (e->key[0] == ra && e->key[1] == fa && e->python == python && stacks_is_same(e)) {
+    for (struct stack_entry *e = table->by_place[stacks_bucket(caller, frame_address)]; e; e = e->next)
+        if (e->key[0] == caller && e->key[1] == frame_address && stacks_is_same(e)) {
             atomic_store_explicit(&table->last, e, memory_order_release);
-            return e->id;
+            return e;
         }
-    return 0;
+    return NULL;
 }
 
 static inline uint32_t stacks_find(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
@@ -123,8 +130,8 @@ static inline uint32_t stacks_find(struct stack_table *table, struct spool *spoo
 {
     if (__builtin_expect(python_is_there(), 0))
         return stacks_find_python(table, spool, bounds, return_address, frame_address);
-    uint32_t known =
-        stacks_find_known(table, (uint64_t)(uintptr_t)return_address, (uint64_t)(uintptr_t)frame_address, 0);
-    return known ? known : stacks_find_slow(table, spool, bounds, return_address, frame_address, NULL);
+    uint64_t caller = stacks_caller((uint64_t)(uintptr_t)return_address, 0);
+    const struct stack_entry *known = stacks_find_known(table, caller, (uint64_t)(uintptr_t)frame_address);
+    return known ? known->id : stacks_find_slow(table, spool, bounds, return_address, frame_address, NULL);
 }
 _Static_assert(STACK_BUCKETS == 1 << (64 - 55), "stacks_bucket yields a bucket");
