@@ -234,27 +234,33 @@ static void write_used_ids(struct stream *stream, uint32_t kind, const struct em
         write_used(stream, kind, ids->list.at[i]);
 }
 
-static void write_start(const struct conversion *conversion, struct stream *stream, size_t number)
+static void write_starts(const struct conversion *conversion, struct stream *stream)
 {
     enum { MOST_BYTES = UINT16_MAX * WW_UNIT };
     const struct starts *starts = &conversion->emitter.starts;
-    const struct start *start = &starts->all.at[number];
-    size_t n = conversion->locations.n, n_bytes = sizeof(struct part_start) + n * sizeof(struct starts_position) +
-                                                  start->n_counts * sizeof(struct starts_count);
-    if (start->n_open || n_bytes > MOST_BYTES)
-        return;
-    struct arena scratch = {0};
-    struct part_start *record = arena_alloc(&scratch, n_bytes);
-    *record = (struct part_start){
-        .n_positions = (uint32_t)n, .n_counts = (uint32_t)start->n_counts, .known_ns = start->known_ns};
-    struct starts_position *positions = (void *)(record + 1);
-    for (size_t i = 0; i < n; i++)
-        positions[i] = (struct starts_position){archive_location(conversion->rank, conversion->locations.at[i].thread),
-                                                starts->positions.at[number * n + i]};
-    if (start->n_counts)
-        memcpy(positions + n, starts->counts.at + start->first_count, start->n_counts * sizeof(struct starts_count));
-    stream_write(stream, record, n_bytes, PART_START);
-    arena_release(&scratch);
+    size_t n = conversion->locations.n;
+    VEC(uint8_t) bytes = {0};
+    for (size_t k = 0; k < starts->all.n; k++) {
+        const struct start *start = &starts->all.at[k];
+        size_t n_bytes = sizeof(struct part_start) + n * sizeof(struct starts_position) +
+                         start->n_counts * sizeof(struct starts_count);
+        if (start->n_open || n_bytes > MOST_BYTES)
+            continue;
+        vec_resize(&bytes, n_bytes);
+        struct part_start *record = (void *)bytes.at;
+        *record = (struct part_start){
+            .n_positions = (uint32_t)n, .n_counts = (uint32_t)start->n_counts, .known_ns = start->known_ns};
+        struct starts_position *positions = (void *)(record + 1);
+        for (size_t i = 0; i < n; i++)
+            positions[i] =
+                (struct starts_position){archive_location(conversion->rank, conversion->locations.at[i].thread),
+                                         starts->positions.at[k * n + i]};
+        if (start->n_counts)
+            memcpy(positions + n, starts->counts.at + start->first_count,
+                   start->n_counts * sizeof(struct starts_count));
+        stream_write(stream, record, n_bytes, PART_START);
+    }
+    vec_release(&bytes);
 }
 
 /* What concerns the whole process stands in its last file, behind the definitions of all threads. */
@@ -270,8 +276,7 @@ static void write_process(struct conversion *conversion)
     write_used_ids(stream, PART_USED_FILE, &emitter->files_used);
     for (size_t i = 0; i < conversion->before.n; i++)
         stream_write(stream, &conversion->before.at[i], sizeof conversion->before.at[i], PART_BEFORE);
-    for (size_t i = 0; i < emitter->starts.all.n; i++)
-        write_start(conversion, stream, i);
+    write_starts(conversion, stream);
     for (uint32_t i = 0; i < emitter->groups.n; i++) {
         const struct intern_item *item = &emitter->groups.items[i];
         size_t n = item->size / sizeof(int32_t) - 1;

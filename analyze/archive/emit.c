@@ -149,6 +149,9 @@ void emit_location_end(struct emit_location *location)
 
 /* Starts. */
 
+/* No context: the first call after a start names its own. */
+#define NOTHING_FORESEEN UINT64_MAX
+
 /* May a reader begin with its next record, or with that by which it left the CPU? Then nothing was before it. */
 static bool may_start(const struct emit_location *location, bool is_first)
 {
@@ -171,6 +174,8 @@ void emit_start(struct emitter *emitter, struct emit_location *locations, size_t
     uint64_t *positions = starts_add(starts, last_ns, locations->n_calls, n);
     for (size_t i = 0; i < n; i++) {
         positions[i] = locations[i].is_off ? locations[i].off_at : n_written(&locations[i]);
+        prediction_release(&locations[i].contexts);
+        locations[i].contexts.foreseen = NOTHING_FORESEEN;
         locations[i].begins_anew = true;
     }
 }
@@ -181,15 +186,13 @@ static inline void enter_region(struct emitter *emitter, struct emit_location *l
                                 uint32_t context, uint64_t t)
 {
     OTF2_AttributeList *attributes = NULL;
-    if (context != location->contexts.foreseen || location->begins_anew) {
+    if (context != location->contexts.foreseen) {
         attributes = location->attributes;
         OTF2_AttributeList_AddCallingContextRef(attributes,
                                                 location->begins_anew ? ARCHIVE_ATTR_ANEW : ARCHIVE_ATTR_STACK,
                                                 context ? context - 1 : OTF2_UNDEFINED_CALLING_CONTEXT);
+        location->begins_anew = false;
     }
-    if (location->begins_anew)
-        prediction_release(&location->contexts);
-    location->begins_anew = false;
     prediction_move(&location->contexts, context);
     emitter->region_used[region] = 1;
     WRITE(location, Enter, attributes, t, region);
@@ -450,6 +453,18 @@ static bool needs_outsiders(const struct emitter *emitter, const struct emit_cal
     }
 }
 
+/* Of calls that polled or failed. */
+static void add_flags(OTF2_AttributeList *attributes, const struct emit_call *emit)
+{
+    const struct ww_call *call = &emit->call;
+    if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
+        OTF2_AttributeList_AddUint64(attributes, ARCHIVE_ATTR_POLLS, call->n_polls);
+    if (call->flags & WW_F_POLL && !emit->is_unfinished && more_calls(call))
+        OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_CALLS, more_calls(call));
+    if (call->flags & WW_F_ERROR)
+        OTF2_AttributeList_AddUint8(attributes, ARCHIVE_ATTR_ERROR, 1);
+}
+
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
@@ -459,12 +474,8 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
         leave_unfinished(emitter, location, call, t);
     else if (emit->does)
         leave_finished(emitter, location, emit, t);
-    if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
-        OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);
-    if (call->flags & WW_F_POLL && !emit->is_unfinished && more_calls(call))
-        OTF2_AttributeList_AddInt32(location->attributes, ARCHIVE_ATTR_CALLS, more_calls(call));
-    if (call->flags & WW_F_ERROR)
-        OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);
+    if (call->flags & (WW_F_POLL | WW_F_ERROR))
+        add_flags(location->attributes, emit);
     if (needs_outsiders(emitter, emit))
         OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_OUTSIDE, 1);
     WRITE(location, Leave, location->attributes, t, call->call);
