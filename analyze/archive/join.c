@@ -118,10 +118,45 @@ static int find_world(struct join *join, const struct rank_list *list)
     return 0;
 }
 
+static char *definition_file(const char *dir, uint64_t location)
+{
+    return path_format("%s/" ARCHIVE_NAME "/%llu.def", dir, (unsigned long long)location);
+}
+
+/* One more name of the file, or a copy where that cannot be. */
+static bool make_same(char *from, char *to)
+{
+    bool ok = link(from, to) == 0;
+    if (!ok) {
+        int old = open(from, O_RDONLY | O_CLOEXEC), new = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        ok = old >= 0 && new >= 0 && !file_copy(old, new);
+        if (old >= 0)
+            close(old);
+        ok &= new >= 0 && !close(new);
+    }
+    free(from);
+    free(to);
+    return ok;
+}
+
+/* Files of a location without records. They are alike, so OTF2 makes those of the first only: it looks through all that
+ * it knows for each. */
+static bool make_empty(const struct join *join, uint64_t location, uint64_t first)
+{
+    const char *dir = join->whole_dir;
+    if (location != first)
+        return make_same(event_file(dir, first), event_file(dir, location)) &&
+               make_same(definition_file(dir, first), definition_file(dir, location));
+    OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(join->archive, location);
+    OTF2_DefWriter *defs = OTF2_Archive_GetDefWriter(join->archive, location);
+    bool ok = writer && !OTF2_Archive_CloseEvtWriter(join->archive, writer);
+    return defs && !OTF2_Archive_CloseDefWriter(join->archive, defs) && ok;
+}
+
 /* OTF2 readers expect an event file of every location. */
 static void add_missing(struct join *join)
 {
-    uint32_t n_missing = 0, first = 0;
+    uint32_t n_missing = 0, first = 0, first_empty = UINT32_MAX;
     VEC(uint8_t) has_master = {0};
     vec_resize(&has_master, join->n_ranks);
     for (size_t i = 0; i < join->locations.n; i++)
@@ -132,10 +167,8 @@ static void add_missing(struct join *join)
             first = rank;
         if (has_master.at[rank])
             continue;
-        OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(join->archive, archive_location(rank, 0));
-        OTF2_DefWriter *defs = OTF2_Archive_GetDefWriter(join->archive, archive_location(rank, 0));
-        join->failed |= !writer || OTF2_Archive_CloseEvtWriter(join->archive, writer);
-        join->failed |= !defs || OTF2_Archive_CloseDefWriter(join->archive, defs);
+        first_empty = rank < first_empty ? rank : first_empty;
+        join->failed |= !make_empty(join, archive_location(rank, 0), archive_location(first_empty, 0));
         *vec_push(&join->locations) = (struct join_location){.rank = rank};
     }
     vec_release(&has_master);
