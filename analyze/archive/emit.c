@@ -204,10 +204,10 @@ static void begin_pending(struct emitter *emitter, struct emit_location *locatio
 {
     struct request request = {.kind = REQUEST_NOTHING};
     if (call->call < WW_N_CALLS && call_info(call->call)->class != WW_START)
-        request = emit_request_of(call);
+        request = emit_request_of(emitter, call, call->comm);
     else
         requests_kept(&emitter->requests, call->request, &request);
-    if (request.kind != REQUEST_RECV)
+    if (request.kind != REQUEST_RECV && request.kind != REQUEST_OUTSIDE)
         return;
     emit_request_begin(emitter, location, &request, t);
     request.start_ns = call->enter_ns;
@@ -224,11 +224,12 @@ static __attribute__((noinline)) void enter_operations(struct emitter *emitter, 
     bool communicates = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR));
     if (info->class == WW_RMA_FENCE && communicates)
         WRITE(location, RmaCollectiveBegin, NULL, t);
-    bool starts =
-        call->request && call->comm && !(call->flags & WW_F_POLL) && emit_request_kind(info) != REQUEST_NOTHING;
+    bool starts = call->request && !(call->flags & WW_F_POLL) && emit_request_kind(info) != REQUEST_NOTHING;
     struct request request;
-    if (starts)
-        request = emit_request_of(call);
+    if (starts) {
+        request = emit_request_of(emitter, call, emit->old_comm);
+        starts = call->comm || request.kind == REQUEST_OUTSIDE;
+    }
     if (starts && !emit_request_is_template(info)) {
         emit_request_begin(emitter, location, &request, t);
         request.start_ns = call->leave_ns;
@@ -257,6 +258,7 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     const struct ww_call *call = &emit->call;
     uint64_t t = emit_time(location, call->enter_ns);
     emit->does = does_of(emit);
+    emit->awaits_outsiders = false;
     location->n_calls++;
     location->is_in_call = true;
     if (!location->first_call_ns)
@@ -294,8 +296,10 @@ static __attribute__((noinline)) void complete_requests(struct emitter *emitter,
         if (attached->type != WW_DONE)
             continue;
         if (done->request) {
-            if (requests_finish(&emitter->requests, done->request, call->enter_ns, &request))
-                emit_request_complete(emitter, location, &request, done, t);
+            if (!requests_finish(&emitter->requests, done->request, call->enter_ns, &request))
+                continue;
+            emit_request_complete(emitter, location, &request, done, t);
+            emit->awaits_outsiders |= request.kind == REQUEST_OUTSIDE && !(done->flags & (WW_F_NULL | WW_F_ERROR));
         } else if (!(done->flags & (WW_F_NULL | WW_F_ERROR)) && done->peer >= 0 && call->comm)
             WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, done->peer),
                   emit_comm_ref(emitter, call->comm), (uint32_t)done->tag, done->bytes);
@@ -332,10 +336,11 @@ static void free_request(struct emitter *emitter, struct emit_location *location
 
 /* A persistent request was made, or a request freed. */
 static __attribute__((noinline)) void leave_request(struct emitter *emitter, struct emit_location *location,
-                                                    const struct ww_call *call, uint64_t t)
+                                                    const struct emit_call *emit, uint64_t t)
 {
+    const struct ww_call *call = &emit->call;
     const struct call_info *info = call_info(call->call);
-    struct request request = emit_request_of(call);
+    struct request request = emit_request_of(emitter, call, emit->old_comm);
     if (info->class == WW_REQUEST_FREE)
         free_request(emitter, location, call, t);
     else if (emit_request_is_template(info))
@@ -369,7 +374,7 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     if (does & EMIT_HAS_MORE)
         complete_requests(emitter, location, emit, t);
     if (does & EMIT_MAKES_REQUESTS && call->request)
-        leave_request(emitter, location, call, t);
+        leave_request(emitter, location, emit, t);
     uint32_t comm = does & EMIT_GATHERS ? comm_of(emitter, call) : 0;
     if (comm) {
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
@@ -381,16 +386,18 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
 }
 
 /* Operations pending when the process ends: non-blocking collectives, and receives if they are asked for, the oldest
- * first. The oldest receive, or nothing, is left in `receive`. */
-static void write_pending(struct emitter *emitter, struct emit_location *location, bool with_receives, uint64_t t,
+ * first. The oldest receive, or nothing, is left in `receive`. True if processes outside of the run are awaited. */
+static bool write_pending(struct emitter *emitter, struct emit_location *location, bool with_receives, uint64_t t,
                           struct request *receive)
 {
     struct request_list pending = {0};
+    bool awaits_outsiders = false;
     requests_pending(&emitter->requests, &pending);
     for (size_t i = 0; i < pending.all.n; i++) {
         const struct request *request = &pending.all.at[i];
         bool is_receive = request->kind == REQUEST_RECV;
-        if (is_receive && !with_receives)
+        awaits_outsiders |= request->kind == REQUEST_OUTSIDE;
+        if (request->kind == REQUEST_OUTSIDE || (is_receive && !with_receives))
             continue;
         if (is_receive && receive->kind == REQUEST_NOTHING)
             *receive = *request;
@@ -399,16 +406,20 @@ static void write_pending(struct emitter *emitter, struct emit_location *locatio
         WRITE(location, ParameterUnsignedInt, location->attributes, t, ARCHIVE_PARAM_PENDING, is_receive);
     }
     vec_release(&pending.all);
+    return awaits_outsiders;
 }
 
 /* For whom does a call wait that never returned? Completion calls do not say: it is one of what is pending, which
  * depends on what others did; at the Leave stands the oldest receive. */
-static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+static void leave_unfinished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
                              uint64_t t)
 {
+    const struct ww_call *call = &emit->call;
     enum ww_class class = call_info(call->call)->class;
     struct request awaited = {.kind = REQUEST_NOTHING};
-    write_pending(emitter, location, class == WW_WAIT || class == WW_TEST, t, &awaited);
+    bool completes = class == WW_WAIT || class == WW_TEST;
+    bool awaits_outsiders = write_pending(emitter, location, completes, t, &awaited);
+    emit->awaits_outsiders = completes && awaits_outsiders && awaited.kind == REQUEST_NOTHING;
     if (awaited.kind == REQUEST_NOTHING)
         awaited = (struct request){.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
     OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
@@ -434,6 +445,8 @@ static int32_t more_calls(const struct ww_call *call)
 static bool needs_outsiders(const struct emitter *emitter, const struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
+    if (emit->awaits_outsiders)
+        return true;
     const uint64_t *outside = emit->old_comm == call->comm ? NULL : map_get(&emitter->has_outsiders, emit->old_comm);
     if (!outside || call->flags & WW_F_ERROR)
         return false;
@@ -471,7 +484,7 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
     uint64_t t = emit_time(location, call->leave_ns);
     location->is_in_call = emit->is_unfinished;
     if (emit->is_unfinished)
-        leave_unfinished(emitter, location, call, t);
+        leave_unfinished(emitter, location, emit, t);
     else if (emit->does)
         leave_finished(emitter, location, emit, t);
     if (call->flags & (WW_F_POLL | WW_F_ERROR))

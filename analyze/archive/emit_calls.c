@@ -12,6 +12,7 @@
  * IoOperationTest.
  */
 #include "analyze/archive/archive.h"
+#include "analyze/archive/comms.h"
 #include "analyze/archive/emit_calls.h"
 #include "analyze/archive/spool.h"
 #include <string.h>
@@ -234,14 +235,26 @@ bool emit_request_is_template(const struct call_info *info)
            (info->class == WW_PARTITIONED && info->as & (WW_AS_SEND | WW_AS_RECV));
 }
 
-struct request emit_request_of(const struct ww_call *call)
+/* Of an operation on a communicator with processes outside of the run there is no record but that it awaits them. */
+static enum request_kind kind_on(const struct emitter *emitter, uint32_t comm, enum request_kind kind)
+{
+    const uint64_t *outside = emitter->has_outsiders.n ? map_get(&emitter->has_outsiders, comm) : NULL;
+    if (!outside || kind == REQUEST_RMA || kind == REQUEST_IO)
+        return kind;
+    int needed = kind == REQUEST_RECV || kind == REQUEST_SENDRECV ? COMM_RECEIVES_FROM_OUTSIDE
+                 : kind == REQUEST_COLL                           ? COMM_ALONE_WITH_OUTSIDERS
+                                                                  : 0;
+    return *outside & (uint64_t)needed ? REQUEST_OUTSIDE : REQUEST_NOTHING;
+}
+
+struct request emit_request_of(const struct emitter *emitter, const struct ww_call *call, uint32_t comm)
 {
     bool communicates = !(call->flags & WW_F_NULL) || call_info(call->call)->coll != WW_COLL_NONE;
     bool is_sendrecv = call_info(call->call)->class == WW_ISENDRECV;
-    return (struct request){.kind = communicates || is_sendrecv ? emit_request_kind(call_info(call->call))
-                                                                : REQUEST_NOTHING,
+    enum request_kind kind = communicates || is_sendrecv ? emit_request_kind(call_info(call->call)) : REQUEST_NOTHING;
+    return (struct request){.kind = kind_on(emitter, comm, kind),
                             .call = call->call,
-                            .comm = call->comm,
+                            .comm = comm,
                             .peer = call->flags & WW_F_NULL && !is_sendrecv ? WW_NO_PEER : call->peer,
                             .tag = call->tag,
                             .bytes_out = call->bytes_out,

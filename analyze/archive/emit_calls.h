@@ -37,7 +37,8 @@ void emit_io_complete(struct emitter *emitter, struct emit_location *location, c
 enum request_kind emit_request_kind(const struct call_info *info);
 /* Persistent: the call makes what MPI_Start will start. */
 bool emit_request_is_template(const struct call_info *info);
-struct request emit_request_of(const struct ww_call *call);
+/* `comm`: that of the call, also where only its region is written. */
+struct request emit_request_of(const struct emitter *emitter, const struct ww_call *call, uint32_t comm);
 /* Writes the record that a request begins with and gives it its id. */
 void emit_request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t);
 /* Writes the record that it ends with, where `done` says how, and gives its id free. */

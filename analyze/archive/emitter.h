@@ -19,7 +19,8 @@ struct emit_call {
     struct ww_call call; /* leave_ns set, also for a call that never returned */
     unsigned does;       /* enum emit_does; known from its entry on */
     bool is_unfinished;
-    bool is_followed; /* by records that belong to it: one of these is set, up to new_file */
+    bool awaits_outsiders; /* a request that it completes, or waits for to the end, is a REQUEST_OUTSIDE */
+    bool is_followed;      /* by records that belong to it: one of these is set, up to new_file */
     VEC(struct emit_attached) attached;
     VEC(struct ww_call) pending; /* WW_PENDING */
     VEC(int32_t) ranks;          /* WW_RANKS */

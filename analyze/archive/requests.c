@@ -117,7 +117,8 @@ void requests_pending(const struct requests *table, struct request_list *list)
 {
     for (size_t i = 0; i < table->entries.n; i++) {
         const struct request *request = &table->entries.at[i].request;
-        bool is_awaited = request->kind == REQUEST_RECV || request->kind == REQUEST_COLL;
+        bool is_awaited =
+            request->kind == REQUEST_RECV || request->kind == REQUEST_COLL || request->kind == REQUEST_OUTSIDE;
         if (is_awaited && request->start_ns && request->start_ns >= table->from_ns)
             *vec_push(&list->all) = *request;
     }

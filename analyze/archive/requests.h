@@ -16,7 +16,8 @@ enum request_kind {
     REQUEST_SENDRECV,
     REQUEST_COLL,
     REQUEST_RMA,
-    REQUEST_IO
+    REQUEST_IO,
+    REQUEST_OUTSIDE /* it ends once processes outside of the run have come, and has no records */
 };
 
 struct request {
@@ -61,6 +62,6 @@ void requests_forget(struct requests *table, uint64_t handle);
 struct request_list {
     VEC(struct request) all;
 };
-/* Receives and collective operations that are still pending, the oldest first. */
+/* Receives, collective operations and REQUEST_OUTSIDE that are still pending, the oldest first. */
 void requests_pending(const struct requests *table, struct request_list *list);
 void requests_release(struct requests *table);

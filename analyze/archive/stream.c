@@ -170,8 +170,9 @@ static __attribute__((noinline)) bool take_passing(struct stream *stream, struct
         define(stream, emitter, head);
         return true;
     case WW_KEPT: {
-        struct request request = emit_request_of((const struct ww_call *)(const void *)head);
-        requests_keep(&emitter->requests, ((const struct ww_call *)(const void *)head)->request, &request);
+        const struct ww_call *kept = (const void *)head;
+        struct request request = emit_request_of(emitter, kept, kept->comm);
+        requests_keep(&emitter->requests, kept->request, &request);
         return true;
     }
     default:

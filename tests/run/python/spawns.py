@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-A rank alone looks for what processes send that it has spawned, with naps between, and then waits for it.
+A rank alone waits for processes that it has spawned: it looks for messages with naps between and then receives, it
+receives at once, it waits for requests, and it looks at requests with naps between.
 
  * ranks: 1
  * expect: answer=waits-elsewhere first="Rank 0 waits for spawned processes" outside=gather outside_share=0.5
@@ -11,32 +12,56 @@ import time
 
 from mpi4py import MPI
 
+TURNS = 3
+
 
 #! begin gather
-def gather(inter, n, has_polls):
+def probe(inter, n):
     status = MPI.Status()
-    results = []
-    while len(results) < n:
-        if not has_polls or inter.Iprobe(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG, status=status):
-            results.append(inter.recv(source=status.Get_source() if has_polls else MPI.ANY_SOURCE))
+    while n:
+        if inter.Iprobe(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG, status=status):
+            inter.Recv([bytearray(1), MPI.BYTE], source=status.Get_source())
+            n -= 1
         else:
             time.sleep(0.01)
-    return results
+
+
+def receive(inter, n):
+    for _ in range(n):
+        inter.Recv([bytearray(1), MPI.BYTE], source=MPI.ANY_SOURCE)
+
+
+def post(inter, n):
+    return [inter.Irecv([bytearray(1), MPI.BYTE], source=rank) for rank in range(n)]
+
+
+def wait(inter, n):
+    MPI.Request.Waitall(post(inter, n))
+
+
+def test(inter, n):
+    requests = post(inter, n)
+    while not MPI.Request.Testall(requests):
+        time.sleep(0.01)
 #! end gather
+
+
+WAYS = (probe, receive, wait, test)
 
 
 def main():
     inter = MPI.COMM_SELF.Spawn(sys.executable, args=[__file__, "child"], maxprocs=2)
-    for turn in range(10):
-        gather(inter, 2, turn < 5)
+    for way in WAYS:
+        for _ in range(TURNS):
+            way(inter, 2)
     inter.Disconnect()
 
 
 def child():
     parent = MPI.Comm.Get_parent()
-    for _ in range(10):
-        time.sleep(0.2)
-        parent.send(parent.rank, dest=0)
+    for _ in range(TURNS * len(WAYS)):
+        time.sleep(0.3)
+        parent.Send([b"x", MPI.BYTE], dest=0)
     parent.Disconnect()
 
 

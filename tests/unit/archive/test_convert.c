@@ -213,6 +213,51 @@ static void test_probes(void **state)
     expect_of(&a, expected);
 }
 
+/* On a communicator with spawned processes alone, received by requests, also persistent ones: only the calls that
+ * complete them, and what never came, tell of those. A send and a cancelled receive await nobody. */
+static void test_requests_of_outsiders(void **state)
+{
+    (void)state;
+    static const int32_t ranks[] = {0, -1};
+    static const struct ww_done receives = {.request = H, .peer = 0};
+    static const struct ww_done cancels = {.request = H, .flags = WW_F_NULL}, starts = {.request = P};
+    struct spool_image a = image_events(0, 1, 0);
+    image_world(&a);
+    image_comm(&a, 3, 0, ranks, 1, 1);
+    image_call(&a, CALL(Irecv, 0, 1, .comm = 3, .peer = WW_NO_PEER, .flags = WW_F_ANY, .request = H));
+    image_call(&a, CALL(Wait, 2, 3, .comm = 0));
+    image_done(&a, WW_DONE, receives);
+    image_call(&a, CALL(Isend, 4, 5, .comm = 3, .peer = 0, .request = H));
+    image_call(&a, CALL(Irecv, 6, 7, .comm = 3, .peer = 0, .request = H));
+    image_call(&a, CALL(Wait, 8, 9, .comm = 0));
+    image_done(&a, WW_DONE, cancels);
+    image_call(&a, CALL(Recv_init, 10, 11, .comm = 3, .peer = 0, .request = P));
+    image_call(&a, CALL(Start, 12, 13, .comm = 0));
+    image_done(&a, WW_STARTED, starts);
+    image_call(&a, (struct ww_call){.call = WW_ID_Wait, .enter_ns = at(14), .peer = WW_NO_PEER});
+    static const char *const expected[] = {"0 enter MPI_Irecv frame -1",
+                                           "0 leave MPI_Irecv",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 outside",
+                                           "0 leave MPI_Wait",
+                                           "0 enter MPI_Isend frame -1",
+                                           "0 leave MPI_Isend",
+                                           "0 enter MPI_Irecv frame -1",
+                                           "0 leave MPI_Irecv",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 leave MPI_Wait",
+                                           "0 enter MPI_Recv_init frame -1",
+                                           "0 leave MPI_Recv_init",
+                                           "0 enter MPI_Start frame -1",
+                                           "0 leave MPI_Start",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 outside",
+                                           "0 unfinished MPI_Wait comm -1 peer -1 tag 0",
+                                           "0 end 0",
+                                           NULL};
+    expect_of(&a, expected);
+}
+
 /* Both ranks make two communicators of the same group; ids differ, the turn tells which is which. */
 static void test_communicators(void **state)
 {
@@ -740,6 +785,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_requests_of_outsiders),
         cmocka_unit_test(test_persistent_collectives),
         cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_stacks),
