@@ -9,11 +9,11 @@
  * errand. */
 enum { SAMPLES, ALL_NS, WORKERS_NS, ERRAND_NS, N_SUMS = ERRAND_NS + ERRAND_N };
 
-/* By place and rank. `locked_ns`, by rank: threads that call MPI waited for the lock. */
+/* By place and rank. By rank: how long the threads that call MPI were found asleep, and waiting for the lock. */
 struct errands {
     struct sites *sites;
     struct sparse sums[N_SUMS];
-    double *locked_ns;
+    double *asleep_ns, *locked_ns;
 };
 
 /* Of the places of one cause, on one rank. */
@@ -28,6 +28,7 @@ static void take_entry(struct errands *errands, const struct survey_entry *entry
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
     if (!key || key->what != WHAT_PLACE)
         return;
+    errands->asleep_ns[entry->rank] += (double)entry->blocked_ns;
     enum errand errand =
         errand_between(sites->trace, sites->code, entry->frame, sites_sample_frame(sites, entry->frame));
     if (errand == ERRAND_INTERPRETER_LOCK && !entry->is_workers)
@@ -85,8 +86,9 @@ static enum errand errand_of_cause(const struct errands *errands, const struct a
     for (int i = ERRAND_NONE + 1; i < ERRAND_N; i++)
         if (sums.of[ERRAND_NS + i] > fmax(sums.of[ALL_NS], time_ns) / 2)
             return (enum errand)i;
-    bool is_locked =
-        sums.of[WORKERS_NS] > sums.of[ALL_NS] / 2 && errands->locked_ns[cause->ranks[0].rank] > time_ns / 2;
+    uint32_t rank = cause->ranks[0].rank;
+    double waited_ns = fmin(errands->asleep_ns[rank], time_ns); /* less than the time there, if many looks came late */
+    bool is_locked = sums.of[WORKERS_NS] > sums.of[ALL_NS] / 2 && errands->locked_ns[rank] > waited_ns / 2;
     return is_locked ? ERRAND_INTERPRETER_LOCK : ERRAND_NONE;
 }
 
@@ -95,7 +97,9 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
     struct arena arena = {0};
     if (!sites->code || !code_has_scripts(sites->code))
         return;
-    struct errands errands = {.sites = sites, .locked_ns = arena_array(&arena, double, sites->trace->n_ranks + 1)};
+    struct errands errands = {.sites = sites,
+                              .asleep_ns = arena_array(&arena, double, sites->trace->n_ranks + 1),
+                              .locked_ns = arena_array(&arena, double, sites->trace->n_ranks + 1)};
     for (size_t i = 0; i < survey->entries.n; i++)
         take_entry(&errands, &survey->entries.at[i]);
     for (int i = 0; i < N_SUMS; i++)

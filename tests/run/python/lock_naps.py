@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+On one rank another thread runs Python code for a few milliseconds at a time, with naps between. The thread that calls MPI
+waits for the interpreter's lock in stretches too short to be looked at each.
+
+ * ranks: 2
+ * threads: 2
+ * expect: loop=looks routine=watch rank=1 share=0.5 call=MPI_Barrier site_in=main kind=more-time
+ *         says="has Python's lock (GIL)" next="one thread of a process at a time"
+"""
+import threading
+import time
+
+from mpi4py import MPI
+
+
+def watch(stop):
+    total = 0
+    while not stop.is_set():
+        #! begin looks
+        for i in range(20000):
+            total += i * i
+        #! end looks
+        time.sleep(0.002)
+    return total
+
+
+def relax(n):
+    total = 0.0
+    for i in range(n):
+        total = (total + i) * 0.5
+    return total
+
+
+def main():
+    comm = MPI.COMM_WORLD
+    stop = threading.Event()
+    thread = threading.Thread(target=watch, args=(stop,))
+    if comm.rank == 1:
+        thread.start()
+    for _ in range(400):
+        relax(20000)
+        comm.Barrier()
+    stop.set()
+    if comm.rank == 1:
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()
