@@ -3,6 +3,7 @@
  * What an MPI call costs: run without and with the recorder and compare.
  *
  *     calls self N        one rank; messages to itself, barriers, allreduces, failing polls: thread CPU time, ns a call
+ *     calls deep N        the same without the polls, called through ten functions, as calls.py does it in Python
  *     calls pingpong N    two ranks; wall time, ns a call (a round trip is two calls on each rank)
  *     calls finalize N    N barriers; wall time of MPI_Finalize, ns on each rank
  *
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCH = 100 };
+enum { BATCH = 100, DEPTH = 10 };
 
 static double now_ns(clockid_t clock)
 {
@@ -84,6 +85,21 @@ static void measure(const char *name, void (*body)(long), long n, double calls, 
     printf("%s %.2f\n", name, (now_ns(clock) - begin_ns) / ((double)n * calls));
 }
 
+static void measure_all(long n)
+{
+    measure("message", messages_to_self, n, 2, CLOCK_THREAD_CPUTIME_ID);
+    measure("barrier", barriers, n, 1, CLOCK_THREAD_CPUTIME_ID);
+    measure("allreduce", allreduces, n, 1, CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Each level is a frame, as something is left to do after the call. */
+static __attribute__((noinline)) long nest(int depth, long n)
+{
+    if (!depth)
+        measure_all(n);
+    return depth ? nest(depth - 1, n) + 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -94,10 +110,10 @@ int main(int argc, char **argv)
     long n = argc > 2 ? atol(argv[2]) : 1000000;
     int bad = 0;
     if (!strcmp(what, "self") && size == 1) {
-        measure("message", messages_to_self, n, 2, CLOCK_THREAD_CPUTIME_ID);
-        measure("barrier", barriers, n, 1, CLOCK_THREAD_CPUTIME_ID);
-        measure("allreduce", allreduces, n, 1, CLOCK_THREAD_CPUTIME_ID);
+        measure_all(n);
         measure("poll", failing_polls, 10 * n, 1, CLOCK_THREAD_CPUTIME_ID);
+    } else if (!strcmp(what, "deep") && size == 1) {
+        bad = nest(DEPTH, n) != DEPTH;
     } else if (!strcmp(what, "pingpong") && size == 2) {
         ping_pong(n / 10);
         double begin_ns = now_ns(CLOCK_MONOTONIC);
@@ -108,7 +124,7 @@ int main(int argc, char **argv)
         barriers(n);
     } else {
         fprintf(stderr,
-                "usage: mpirun -n 1 calls self N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls finalize N\n");
+                "usage: mpirun -n 1 calls self|deep N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls finalize N\n");
         bad = 1;
     }
     double begin_ns = now_ns(CLOCK_MONOTONIC);
