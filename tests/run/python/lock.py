@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-On one rank another thread runs Python code all the time: the thread that calls MPI waits for the interpreter's lock.
+On one rank another thread runs Python code all the time: the thread that calls MPI waits for the interpreter's lock
+after each nap, in which it gives the lock away for certain.
 
  * ranks: 2
  * threads: 2
@@ -9,6 +10,7 @@ On one rank another thread runs Python code all the time: the thread that calls 
  *         says="has Python's lock (GIL)" next="one thread of a process at a time"
 """
 import threading
+import time
 
 from mpi4py import MPI
 
@@ -30,6 +32,7 @@ def main():
     if comm.rank == 1:
         thread.start()
     for _ in range(100):
+        time.sleep(0.001)
         comm.Barrier()
     stop.set()
     if comm.rank == 1:
