@@ -6,7 +6,7 @@ waits for the interpreter's lock in stretches too short to be looked at each.
 
  * ranks: 2
  * threads: 2
- * expect: loop=looks routine=watch rank=1 share=0.5 call=MPI_Barrier site_in=main kind=more-time
+ * expect: loop=looks routine=watch rank=1 share=0.4 call=MPI_Barrier site_in=main kind=more-time
  *         says="has Python's lock (GIL)" next="one thread of a process at a time"
 """
 import threading
