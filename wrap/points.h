@@ -21,6 +21,12 @@
  *                                                 addresses) and starts of blocks
  *   struct points_line    lines[n_lines]      source lines by block, that of a condition last
  *   struct points_alloc   allocs[n_allocs]    allocation points: a counter of bytes
+ *
+ * and, where flags say so (POINTS_F_CALLED, POINTS_F_CALLS), at the next multiple of 8 bytes
+ *   struct points_calls
+ *   struct points_site    sites[n_sites]      calls of functions that do not count their own calls
+ *
+ * Version 4 is the same, without the latter.
  */
 #pragma once
 #include <stdbool.h>
@@ -30,7 +36,7 @@
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
 #define POINTS_OFFSETS ".whywait_offsets"
-enum { POINTS_VERSION = 4, POINTS_NONE = UINT32_MAX }; /* tests/fuzz/corpus/points has tables of this version */
+enum { POINTS_VERSION = 5, POINTS_OLDEST = 4 /* that is read */, POINTS_NONE = UINT32_MAX };
 /* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
  * plus this. */
 #define POINTS_UNWOUND_FRAME 0x80000000u
@@ -62,6 +68,9 @@ enum {
     POINTS_F_OFFSET_APART = 16,
     POINTS_F_OFFSET_ADDED = 32, /* the word is two instructions of aarch64, whose assembler knows no other form: they
                                    add bits 12 to 23, then bits 0 to 11 */
+    POINTS_F_CALLED = 64, /* its callers, all in its unit, count its calls: they are the sum over the sites that name
+                             it, and no circle of such functions calls itself */
+    POINTS_F_CALLS = 128, /* it has sites */
 };
 
 enum { BLOCK_ROOT = 0, BLOCK_EXIT = 1, BLOCK_FIRST = 2 };
@@ -99,6 +108,24 @@ enum points_asked {
     POINTS_ASKED_OF,    /* of the callee, which is said to be given the size of what it allocates */
     POINTS_ASKED_MAYBE, /* of the callee, by its type */
 };
+
+struct points_calls {
+    uint64_t unit;     /* a number of the unit: the address of the word in its data (POINTS_F_UNIT) */
+    uint32_t function; /* a number of this function in its unit */
+    uint32_t n_sites;
+};
+/* A call of such a function. Each execution of the block makes one. If the block may be left before the call is
+ * reached, a counter counts the call. */
+struct points_site {
+    uint32_t block;
+    uint32_t callee;  /* its number in the unit */
+    uint32_t counter; /* POINTS_NONE: none */
+};
+
+static inline bool points_version_is_known(uint32_t version)
+{
+    return version >= POINTS_OLDEST && version <= POINTS_VERSION;
+}
 
 /* The section POINTS_OFFSETS: its contents, not aligned, and its link-time address. */
 struct points_offsets {

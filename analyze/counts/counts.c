@@ -91,34 +91,50 @@ void counts_close(struct counts *counts)
     free(counts);
 }
 
+/* Moves the functions that a list of patterns chooses to the front. Returns how many. now[f]: where f is then. */
+static uint32_t move_chosen(struct counts *counts, const char *only, uint32_t *now)
+{
+    struct counts_function *all = arena_copy(&counts->arena, counts->functions, counts->n_functions * sizeof *all);
+    uint32_t n = 0, n_chosen = 0;
+    for (uint32_t f = 0; f < counts->n_functions; f++)
+        if (only_choose(only, all[f].name, all[f].source_name, all[f].file))
+            now[f] = n_chosen++;
+        else
+            now[f] = CFG_NONE;
+    n = n_chosen;
+    for (uint32_t f = 0; f < counts->n_functions; f++) {
+        now[f] = now[f] == CFG_NONE ? n++ : now[f];
+        counts->functions[now[f]] = all[f];
+    }
+    return n_chosen;
+}
+
+/* Of the others those were recorded that count calls, if there is a chosen function of which calls are counted. */
+static void drop_unneeded(struct counts *counts)
+{
+    bool needs_callers = false;
+    for (uint32_t f = 0; f < counts->n_shown; f++)
+        needs_callers |= (counts->functions[f].flags & POINTS_F_CALLED) != 0;
+    for (uint32_t f = counts->n_shown; f < counts->n_functions; f++)
+        if (!needs_callers || !(counts->functions[f].flags & POINTS_F_CALLS))
+            counts->functions[f].n_counters = counts->functions[f].calls.n_sites = 0;
+}
+
 void counts_keep_only(struct counts *counts, const char *only)
 {
     if (!only || !*only)
         return;
-    uint32_t *now = arena_array(&counts->arena, uint32_t, counts->n_functions), n = 0;
-    for (uint32_t f = 0; f < counts->n_functions; f++) {
-        struct counts_function *function = &counts->functions[f];
-        bool is_kept = only_choose(only, function->name, function->source_name, function->file) != 0;
-        now[f] = is_kept ? n : CFG_NONE;
-        if (is_kept)
-            counts->functions[n++] = *function;
-        else
-            cfg_release(&function->cfg);
-    }
-    counts->n_functions = n;
-    size_t n_returns = 0;
-    for (size_t i = 0; i < counts->n_returns; i++) {
-        struct counts_return at = counts->returns[i];
-        at.function = now[at.function];
-        if (at.function != CFG_NONE)
-            counts->returns[n_returns++] = at;
-    }
-    counts->n_returns = n_returns;
+    uint32_t *now = arena_array(&counts->arena, uint32_t, counts->n_functions);
+    counts->n_shown = move_chosen(counts, only, now);
+    for (size_t i = 0; i < counts->n_returns; i++)
+        counts->returns[i].function = now[counts->returns[i].function];
+    drop_unneeded(counts);
+    table_link(counts);
 }
 
 uint32_t counts_n_functions(const struct counts *counts)
 {
-    return counts->n_functions;
+    return counts->n_shown;
 }
 
 const struct counts_function *counts_function(const struct counts *counts, uint32_t function)

@@ -22,7 +22,7 @@ struct counts;
 int counts_open(const char *path, struct counts **counts);
 void counts_close(struct counts *counts);
 /* Leaves those functions only that a list of patterns chooses (wrap/only.h); NULL = all. Of the others nothing
- * was recorded. Before anything is solved. */
+ * was recorded, but what tells calls of those. Before anything is solved. */
 void counts_keep_only(struct counts *counts, const char *only);
 
 uint32_t counts_n_functions(const struct counts *counts);
@@ -63,7 +63,7 @@ struct counts_flow {
 };
 struct counts_result {
     bool keeps_flows;              /* set by the caller: flows are wanted as well */
-    VEC(struct counts_flow) flows; /* by function; of functions that know their edges */
+    VEC(struct counts_flow) flows; /* by function; of functions that ran and know their edges */
     VEC(int64_t) edge_counts;
     VEC(struct counts_row) rows; /* by function, then block; without EXIT and blocks without code */
     VEC(struct counts_bytes) bytes;
@@ -84,14 +84,15 @@ static inline void counts_result_release(struct counts_result *result)
 
 /* The executions of a block that one more of a counter, or of a frame in flight, adds: solving is linear. */
 struct counts_effect {
-    uint32_t block;
+    uint32_t function, block;
     int64_t executions; /* never 0 */
 };
 struct counts_effects {
     struct counts_effect *at;
     size_t n, cap;
 };
-/* Replace what is in *effects and return the function, or CFG_NONE when the point or address is not known. */
+/* Replace what is in *effects and return the function that the point or address belongs to, or CFG_NONE when it is not
+ * known. Calls that this function counts have an effect on those that it calls. */
 uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct counts_effects *effects);
 uint32_t counts_frame_effects(struct counts *counts, uint64_t return_address, struct counts_effects *effects);
 

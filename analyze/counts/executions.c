@@ -258,11 +258,12 @@ void work_add_weight(struct work *work, const struct counts_block *block, double
     work->more.at[*index - 1] += more;
 }
 
-/* Adds the effects on blocks of one function to the places that the blocks lie in. */
-static void add_effects(struct work *work, uint32_t module, const struct counts_function *function)
+/* Adds the effects on blocks of a module to the places that the blocks lie in. */
+static void add_effects(struct work *work, uint32_t module, const struct counts *counts)
 {
     for (size_t i = 0; i < work->effects.n; i++) {
         const struct counts_effect *effect = &work->effects.at[i];
+        const struct counts_function *function = counts_function(counts, effect->function);
         uint32_t place = executions_block_place(work->executions, module, function, effect->block);
         const uint64_t *more = map_get(&work->heavier, (uint64_t)(uintptr_t)&function->blocks[effect->block]);
         double length = executions_block_length(work->executions, module, function, effect->block);
@@ -294,7 +295,7 @@ static const struct work_form *form_of(struct work *work, uint32_t what)
                 struct counts *counts = call->is_return ? executions_module(work->executions, call->module) : NULL;
                 uint32_t function = counts ? counts_frame_effects(counts, call->address, &work->effects) : CFG_NONE;
                 if (function != CFG_NONE)
-                    add_effects(work, call->module, counts_function(counts, function));
+                    add_effects(work, call->module, counts);
             }
             form_keep(work, &work->frames[frame]);
         }
@@ -307,7 +308,7 @@ static const struct work_form *form_of(struct work *work, uint32_t what)
         struct counts *counts = point->is_bytes ? NULL : executions_module(work->executions, point->module);
         uint32_t function = counts ? counts_point_effects(counts, point->number, &work->effects) : CFG_NONE;
         if (function != CFG_NONE)
-            add_effects(work, point->module, counts_function(counts, function));
+            add_effects(work, point->module, counts);
         form_keep(work, &work->points[what]);
     }
     return &work->points[what];

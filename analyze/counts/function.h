@@ -41,4 +41,7 @@ struct counts_function {
     const struct points_edge *edges; /* by edge of cfg */
     const struct points_address *addresses;
     uint32_t n_addresses;
+    struct points_calls calls;
+    const struct points_site *sites;
+    const uint32_t *callees; /* by site: function; CFG_NONE = not known */
 };

@@ -23,11 +23,27 @@ struct record {
     const struct points_address *addresses;
     const struct points_line *lines;
     const struct points_alloc *allocs;
+    struct points_calls calls; /* and its sites; zero = none */
+    const struct points_site *sites;
 };
 
 static size_t round_up(size_t bytes)
 {
     return (bytes + 7) & ~(size_t)7;
+}
+
+/* What a record of this version has behind its allocation points. */
+static bool split_calls(const unsigned char *at, size_t calls, struct record *record)
+{
+    size_t sites = calls + sizeof record->calls;
+    record->calls = (struct points_calls){0};
+    if (!(record->head.flags & (POINTS_F_CALLED | POINTS_F_CALLS)))
+        return true;
+    if (sites > record->head.size_bytes)
+        return false;
+    memcpy(&record->calls, at + calls, sizeof record->calls);
+    record->sites = (const void *)(at + sites);
+    return sites + (size_t)record->calls.n_sites * sizeof *record->sites <= record->head.size_bytes;
 }
 
 static bool split_record(const unsigned char *at, struct record *record)
@@ -36,12 +52,26 @@ static bool split_record(const unsigned char *at, struct record *record)
     size_t edges = sizeof *head, addresses = round_up(edges + (size_t)head->n_edges * sizeof *record->edges);
     size_t lines = addresses + (size_t)head->n_addresses * sizeof *record->addresses;
     size_t allocs = lines + (size_t)head->n_lines * sizeof *record->lines;
-    if (allocs + (size_t)head->n_allocs * sizeof *record->allocs > head->size_bytes)
+    size_t end = allocs + (size_t)head->n_allocs * sizeof *record->allocs;
+    if (end > head->size_bytes)
         return false;
     record->edges = (const void *)(at + edges);
     record->addresses = (const void *)(at + addresses);
     record->lines = (const void *)(at + lines);
     record->allocs = (const void *)(at + allocs);
+    return split_calls(at, round_up(end), record);
+}
+
+/* Sites lie in blocks, and their counters among those of the edges. */
+static bool has_sound_sites(const struct record *record)
+{
+    const struct points_function *head = &record->head;
+    if (record->calls.n_sites && head->flags & POINTS_F_EVERY_BLOCK)
+        return false;
+    for (uint32_t i = 0; i < record->calls.n_sites; i++)
+        if (record->sites[i].block >= head->n_blocks ||
+            (record->sites[i].counter != POINTS_NONE && record->sites[i].counter >= head->n_counters - head->n_allocs))
+            return false;
     return true;
 }
 
@@ -68,7 +98,7 @@ static bool is_sound(const struct record *record)
         if (record->allocs[i].block >= head->n_blocks ||
             record->allocs[i].counter != head->n_counters - head->n_allocs + i)
             return false;
-    return true;
+    return has_sound_sites(record);
 }
 
 static const char *string_at(const struct reader *reader, uint32_t offset)
@@ -118,6 +148,8 @@ static void read_function(const struct reader *reader, const struct record *reco
         .edges = record->edges,
         .addresses = record->addresses,
         .n_addresses = head->n_addresses,
+        .calls = record->calls,
+        .sites = record->sites,
     };
     struct counts_function *function = &counts->functions[counts->n_functions - 1];
     cfg_init(&function->cfg, record->head.n_blocks, 0);
@@ -145,7 +177,7 @@ static uint32_t each_record(const struct reader *reader, const unsigned char *po
             at += 8;
             continue;
         }
-        if (record.head.magic != POINTS_MAGIC || record.head.version != POINTS_VERSION ||
+        if (record.head.magic != POINTS_MAGIC || !points_version_is_known(record.head.version) ||
             record.head.size_bytes < sizeof record.head || record.head.size_bytes > bytes - at)
             break;
         if (split_record(points + at, &record) && is_sound(&record) &&
@@ -178,6 +210,108 @@ static int compare_returns(const void *left, const void *right)
     return a->function < b->function ? -1 : a->function > b->function;
 }
 
+/* A function that its callers count, by which sites name it. */
+struct called {
+    struct points_calls key;
+    uint32_t function;
+};
+
+static int compare_called(const void *left, const void *right)
+{
+    const struct called *a = left, *b = right;
+    if (a->key.unit != b->key.unit)
+        return a->key.unit < b->key.unit ? -1 : 1;
+    return a->key.function < b->key.function ? -1 : a->key.function > b->key.function;
+}
+
+static uint32_t find_called(const struct called *called, size_t n, uint64_t unit, uint32_t callee)
+{
+    const struct called key = {{unit, callee, 0}, 0};
+    const struct called *found = n ? bsearch(&key, called, n, sizeof *called, compare_called) : NULL;
+    return found ? found->function : CFG_NONE;
+}
+
+/* Returns how many sites name each function, in scratch. */
+static uint32_t *link_sites(struct counts *counts, struct arena *scratch)
+{
+    struct called *called = arena_array(scratch, struct called, counts->n_functions);
+    uint32_t *n_named = arena_array(scratch, uint32_t, counts->n_functions), n = 0;
+    for (uint32_t f = 0; f < counts->n_functions; f++)
+        if (counts->functions[f].flags & POINTS_F_CALLED)
+            called[n++] = (struct called){counts->functions[f].calls, f};
+    if (n)
+        qsort(called, n, sizeof *called, compare_called);
+    for (uint32_t f = 0; f < counts->n_functions; f++) {
+        struct counts_function *function = &counts->functions[f];
+        uint32_t *callees = arena_array(&counts->arena, uint32_t, function->calls.n_sites);
+        for (uint32_t i = 0; i < function->calls.n_sites; i++) {
+            callees[i] = find_called(called, n, function->calls.unit, function->sites[i].callee);
+            if (callees[i] != CFG_NONE)
+                n_named[callees[i]]++;
+        }
+        function->callees = callees;
+    }
+    return n_named;
+}
+
+/* Kahn's algorithm. A function on a circle, which only a damaged table has, gets no place, and loses its sites. */
+static void rank_functions(struct counts *counts, struct arena *scratch, uint32_t *n_named)
+{
+    uint32_t *by_rank = arena_array(scratch, uint32_t, counts->n_functions), n = 0;
+    for (uint32_t f = 0; f < counts->n_functions; f++) {
+        counts->rank[f] = CFG_NONE;
+        if (!n_named[f])
+            by_rank[n++] = f;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct counts_function *function = &counts->functions[by_rank[i]];
+        counts->rank[by_rank[i]] = i;
+        for (uint32_t k = 0; k < function->calls.n_sites; k++)
+            if (function->callees[k] != CFG_NONE && !--n_named[function->callees[k]])
+                by_rank[n++] = function->callees[k];
+    }
+    for (uint32_t f = 0; f < counts->n_functions; f++)
+        if (counts->rank[f] == CFG_NONE) {
+            counts->functions[f].calls.n_sites = 0;
+            counts->rank[f] = n++;
+        }
+}
+
+struct order {
+    uint32_t first_point, n_counters, function;
+};
+
+static int compare_orders(const void *left, const void *right)
+{
+    const struct order *a = left, *b = right;
+    if (a->first_point != b->first_point)
+        return a->first_point < b->first_point ? -1 : 1;
+    if (a->n_counters != b->n_counters)
+        return a->n_counters < b->n_counters ? -1 : 1;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static void order_points(struct counts *counts, struct arena *scratch)
+{
+    struct order *order = arena_array(scratch, struct order, counts->n_functions);
+    for (uint32_t f = 0; f < counts->n_functions; f++)
+        order[f] = (struct order){counts->functions[f].first_point, counts->functions[f].n_counters, f};
+    if (counts->n_functions)
+        qsort(order, counts->n_functions, sizeof *order, compare_orders);
+    for (uint32_t f = 0; f < counts->n_functions; f++)
+        counts->by_point[f] = order[f].function;
+}
+
+void table_link(struct counts *counts)
+{
+    struct arena scratch = {0};
+    counts->by_point = arena_array(&counts->arena, uint32_t, counts->n_functions);
+    counts->rank = arena_array(&counts->arena, uint32_t, counts->n_functions);
+    rank_functions(counts, &scratch, link_sites(counts, &scratch));
+    order_points(counts, &scratch);
+    arena_release(&scratch);
+}
+
 void table_read(struct counts *counts, const unsigned char *points, size_t points_bytes, const char *strings,
                 size_t strings_bytes, struct points_offsets offsets)
 {
@@ -186,6 +320,8 @@ void table_read(struct counts *counts, const unsigned char *points, size_t point
     counts->functions = arena_array(&counts->arena, struct counts_function, n);
     each_record(&reader, points, points_bytes, read_function);
     qsort(counts->functions, n, sizeof *counts->functions, compare_functions);
+    counts->n_shown = n;
+    table_link(counts);
     size_t n_addresses = 0;
     for (uint32_t f = 0; f < n; f++)
         n_addresses += counts->functions[f].n_addresses;

@@ -621,7 +621,8 @@ static const struct decision *choose(decisions *found, double difference)
     return most && most->worth >= WORTH_SAYING * difference ? most : NULL;
 }
 
-/* The part of a rank's bins for one function: its counters and the calls in flight. */
+/* The part of a rank's bins for one function: its counters and the calls in flight. If others count its calls, all
+ * counters of its module. */
 static void bins_of_function(const struct analysis *analysis, const struct flow_routine *routine,
                              const struct sparse *bins, uint32_t rank, struct sparse *out)
 {
@@ -629,8 +630,9 @@ static void bins_of_function(const struct analysis *analysis, const struct flow_
     for (size_t i = sparse_find(bins, atom_key(rank, 0)); i < bins->n && key_rank(bins->at[i].key) == rank; i++) {
         uint32_t atom = key_atom(bins->at[i].key);
         const struct trace_point *point = atom < analysis->trace->n_points ? &analysis->trace->points[atom] : NULL;
-        bool is_counter = point && point->module == routine->module && point->number >= function->first_point &&
-                          point->number - function->first_point < function->n_counters;
+        bool is_own = point && point->module == routine->module && point->number >= function->first_point &&
+                      point->number - function->first_point < function->n_counters;
+        bool is_counter = is_own || (point && point->module == routine->module && function->flags & POINTS_F_CALLED);
         if (is_counter || atom & COUNT_FRAME)
             sparse_add(out, atom, bins->at[i].ns);
     }

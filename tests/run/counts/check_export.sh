@@ -41,7 +41,7 @@ cp ranks kept
 python3 - ranks <<'PYTHON'
 import re, sys
 data = open(sys.argv[1], "rb").read()
-open(sys.argv[1], "wb").write(re.sub(rb"(?s)(1PWW....)\x04\0\0\0", lambda entry: entry[1] + b"\x03\0\0\0", data))
+open(sys.argv[1], "wb").write(re.sub(rb"(?s)(1PWW....)\x05\0\0\0", lambda entry: entry[1] + b"\x03\0\0\0", data))
 PYTHON
 if "$tool" export >old 2>log; then
     echo "an export without any counts has status 0" && status=1

@@ -21,7 +21,7 @@ struct example {
     struct points_line lines[N_LINES];
     struct points_alloc allocs[1];
 };
-static const char strings[] = "example\0example.c";
+static const char strings[] = "example\0example.c\0called";
 
 static const struct example sound = {
     .head = {.magic = POINTS_MAGIC,
@@ -57,7 +57,7 @@ static const struct example sound = {
     .allocs = {{3, 4, 8, 13}},
 };
 
-static struct counts *counts_apart(const struct example *example, size_t bytes, struct points_offsets offsets)
+static struct counts *counts_apart(const void *example, size_t bytes, struct points_offsets offsets)
 {
     struct counts *counts = test_calloc(1, sizeof *counts);
     unsigned char *copy = arena_copy(&counts->arena, example, bytes);
@@ -65,7 +65,7 @@ static struct counts *counts_apart(const struct example *example, size_t bytes, 
     return counts;
 }
 
-static struct counts *counts_of(const struct example *example, size_t bytes)
+static struct counts *counts_of(const void *example, size_t bytes)
 {
     return counts_apart(example, bytes, (struct points_offsets){0});
 }
@@ -84,6 +84,154 @@ static uint64_t executions(const struct counts_result *result, uint32_t block)
         if (result->rows.at[i].block == block)
             return result->rows.at[i].executions;
     return 0;
+}
+
+/* The loop again, whose body calls a function of the same unit that does not count its calls (blocks 0 root, 1 EXIT, 2
+ * condition, 3 then, 4 join). The `then` calls it as well, behind a call that may not come back: that is counted. */
+struct called {
+    struct points_function head;
+    struct points_edge edges[5];
+    uint32_t padding;
+    struct points_address addresses[1];
+    struct points_calls calls;
+};
+struct caller {
+    struct example example;
+    struct points_calls calls;
+    struct points_site sites[2];
+    struct called called;
+};
+enum { CALLER, CALLED };
+
+static struct caller caller(void)
+{
+    struct caller both = {
+        .example = sound,
+        .calls = {0x9000, 70, 2},
+        .sites = {{3, 71, POINTS_NONE}, {4, 71, 3}},
+        .called = {
+            .head = {.magic = POINTS_MAGIC,
+                     .size_bytes = sizeof both.called,
+                     .version = POINTS_VERSION,
+                     .flags = POINTS_F_CALLED,
+                     .address = 0x2000,
+                     .tls_offset_bytes = 56,
+                     .n_counters = 1,
+                     .n_blocks = 5,
+                     .n_edges = 5,
+                     .n_addresses = 1,
+                     .name = 18,
+                     .dispatcher = POINTS_NONE},
+            .edges = {{0, 2, POINTS_NONE}, {2, 3, 0}, {2, 4, POINTS_NONE}, {3, 4, POINTS_NONE}, {4, 1, POINTS_NONE}},
+            .addresses = {{0x2008, 3, POINTS_RETURN}},
+            .calls = {0x9000, 71, 0}}};
+    both.example.head.flags |= POINTS_F_CALLS;
+    both.example.head.size_bytes = offsetof(struct caller, called);
+    both.example.head.n_counters = 5;
+    both.example.allocs[0].counter = 4;
+    return both;
+}
+
+/* Eleven bodies, of which four took the `then`; there, three called. Of these fourteen calls five took the condition of
+ * the called function, one of which waits. */
+static const struct counts_bin caller_bins[] = {{2, 3}, {3, 4}, {4, 7}, {5, 3}, {6, 288}, {7, 5}};
+static const struct counts_frame caller_frames[] = {{0x1020, 1}, {0x2008, 1}};
+static const int64_t called_executions[] = {14, 0, 14, 5, 13};
+
+static void test_called(void **state)
+{
+    (void)state;
+    struct caller both = caller();
+    struct counts *counts = counts_of(&both, sizeof both);
+    assert_int_equal(counts->n_functions, 2);
+    struct counts_result result = {.keeps_flows = true};
+    for (int again = 0; again < 2; again++) {
+        int64_t found[5] = {0};
+        counts_solve(counts, caller_bins, 6, caller_frames, 2, &result);
+        assert_int_equal(result.faults.n, 0);
+        for (size_t i = 0; i < result.rows.n; i++)
+            if (result.rows.at[i].function == CALLED)
+                found[result.rows.at[i].block] = (int64_t)result.rows.at[i].executions;
+        assert_memory_equal(found, called_executions, sizeof found);
+        assert_int_equal(result.flows.at[CALLED].calls, 14);
+    }
+    /* Its own counters alone: more went through the condition than called. */
+    counts_solve(counts, caller_bins + 5, 1, NULL, 0, &result);
+    assert_int_equal(result.faults.n, 1);
+    /* More frames than came contradict the caller: what it calls is unknown. */
+    counts_solve(counts, caller_bins, 2, &(struct counts_frame){0x1020, 5}, 1, &result);
+    assert_int_equal(result.faults.n, 2);
+    assert_int_equal(result.rows.n, 0);
+    counts_result_release(&result);
+    drop(counts);
+}
+
+static void test_called_effects(void **state)
+{
+    (void)state;
+    struct caller both = caller();
+    struct counts *counts = counts_of(&both, sizeof both);
+    struct counts_effects effects = {0};
+    int64_t sum[5] = {0};
+    for (size_t i = 0; i < 8; i++) {
+        int64_t n = i < 6 ? (int64_t)caller_bins[i].value : 1;
+        if (i < 6 && i != 4)
+            counts_point_effects(counts, caller_bins[i].point, &effects);
+        else if (i != 4)
+            counts_frame_effects(counts, caller_frames[i - 6].return_address, &effects);
+        for (size_t j = 0; j < effects.n; j++)
+            if (effects.at[j].function == CALLED && i != 4)
+                sum[effects.at[j].block] += effects.at[j].executions * n;
+    }
+    assert_memory_equal(sum, called_executions, sizeof sum);
+    vec_release(&effects);
+    drop(counts);
+}
+
+/* Of the called function alone, calls are known by what the other one counted, of which nothing is shown. */
+static void test_called_only(void **state)
+{
+    (void)state;
+    struct caller both = caller();
+    struct counts *counts = counts_of(&both, sizeof both);
+    struct counts_result result = {0};
+    uint32_t function, block;
+    counts_keep_only(counts, "called");
+    assert_int_equal(counts_n_functions(counts), 1);
+    counts_solve(counts, caller_bins, 6, caller_frames, 2, &result);
+    assert_int_equal(result.faults.n, 0);
+    assert_int_equal(result.bytes.n, 0);
+    for (size_t i = 0; i < result.rows.n; i++) {
+        assert_int_equal(result.rows.at[i].function, 0);
+        assert_int_equal(result.rows.at[i].executions, called_executions[result.rows.at[i].block]);
+    }
+    assert_int_equal(result.rows.n, 4);
+    assert_false(counts_parked_at(counts, 0x1020, &function, &block));
+    counts_result_release(&result);
+    drop(counts);
+}
+
+/* Tables of the version before have no such functions. Two that call each other are a circle: only damage makes one. */
+static void test_called_otherwise(void **state)
+{
+    (void)state;
+    struct caller both = caller();
+    struct counts_result result = {0};
+    both.example.head.flags |= POINTS_F_CALLED;
+    both.calls.function = 71;
+    struct counts *counts = counts_of(&both, sizeof both);
+    counts_solve(counts, caller_bins, 6, caller_frames, 2, &result);
+    drop(counts);
+    struct example old = sound;
+    old.head.version = 4;
+    counts = counts_of(&old, sizeof old);
+    assert_int_equal(counts->n_functions, 1);
+    drop(counts);
+    old.head.version = 3;
+    counts = counts_of(&old, sizeof old);
+    assert_int_equal(counts->n_functions, 0);
+    drop(counts);
+    counts_result_release(&result);
 }
 
 /* Two calls, ten iterations of which three took the `then`, in which 96 bytes were allocated each time; then a third
@@ -184,13 +332,30 @@ static void test_allocation_points(void **state)
     }
 }
 
+/* Sites lie in blocks, their counters before those of allocation points, and all in the record. */
+static void test_called_damaged(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n_sites, block, counter, n_functions;
+    } each[] = {{2, 4, 3, 2}, {2, 5, POINTS_NONE, 2}, {3, 4, 3, 1}, {2, 6, 3, 1}, {2, 4, 4, 1}};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        struct caller both = caller();
+        both.calls.n_sites = each[i].n_sites;
+        both.sites[1] = (struct points_site){each[i].block, 71, each[i].counter};
+        struct counts *counts = counts_of(&both, sizeof both);
+        assert_int_equal(counts->n_functions, each[i].n_functions);
+        drop(counts);
+    }
+}
+
 static void test_damaged(void **state)
 {
     (void)state;
     uint64_t random = 5;
     uint32_t n_refused = 0;
     for (int round = 0; round < 50000; round++) {
-        struct example example = sound;
+        struct caller example = caller();
         random = random * 6364136223846793005u + 1442695040888963407u;
         size_t at = (size_t)(random >> 33) % sizeof example;
         ((unsigned char *)&example)[at] ^= (unsigned char)(1 + (random >> 20) % 255);
@@ -201,8 +366,12 @@ static void test_damaged(void **state)
             static const struct counts_bin bins[] = {{2, 3}, {3, 4}, {4, 7}, {5, 288}};
             static const struct counts_frame frames[] = {{0x1020, 1}};
             struct counts_result result = {0};
+            struct counts_effects effects = {0};
             counts_solve(counts, bins, 4, frames, 1, &result);
             counts_result_release(&result);
+            for (uint32_t point = 0; point < counts->n_points; point++)
+                counts_point_effects(counts, point, &effects);
+            vec_release(&effects);
         }
         drop(counts);
     }
@@ -212,9 +381,11 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),   cmocka_unit_test(test_offset_apart),
-        cmocka_unit_test(test_effects), cmocka_unit_test(test_allocation_points),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_sound),          cmocka_unit_test(test_offset_apart),
+        cmocka_unit_test(test_effects),        cmocka_unit_test(test_allocation_points),
+        cmocka_unit_test(test_damaged),        cmocka_unit_test(test_called),
+        cmocka_unit_test(test_called_damaged), cmocka_unit_test(test_called_effects),
+        cmocka_unit_test(test_called_only),    cmocka_unit_test(test_called_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

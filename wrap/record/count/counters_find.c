@@ -103,7 +103,7 @@ static const struct points_function *next_function(const struct image *points, s
             *offset += WORD_BYTES;
             continue;
         }
-        if (function->magic != POINTS_MAGIC || function->version != POINTS_VERSION ||
+        if (function->magic != POINTS_MAGIC || !points_version_is_known(function->version) ||
             function->size_bytes < sizeof *function || function->size_bytes > points->bytes - *offset)
             return NULL;
         *offset += (function->size_bytes + WORD_BYTES - 1) & ~(size_t)(WORD_BYTES - 1);
@@ -147,28 +147,42 @@ static bool is_chosen(struct counters_process *process, const struct image *stri
     return chosen != 0;
 }
 
+/* Some chosen function's calls are counted by its callers. */
+static bool needs_callers(struct counters_process *process, const struct tables *tables)
+{
+    const struct points_function *function;
+    for (size_t offset = 0; (function = next_function(&tables->points, &offset));)
+        if (function->flags & POINTS_F_CALLED && is_chosen(process, &tables->strings, function))
+            return true;
+    return false;
+}
+
 static void add_range(struct counters_set *set, uint64_t first, uint32_t n)
 {
     if (n)
         set->ranges[set->n_ranges++] = (struct counters_range){(uint32_t)first, n};
 }
 
-/* Of the chosen functions, not yet in order. The allocation points' counters are a function's last ones. Returns the
- * link-time address of the mark (0 = none). `tls_words` bounds what a damaged table may claim. */
+/* Of the chosen functions and of those that count calls of them, not yet in order. The allocation points' counters are
+ * a function's last ones. Returns the link-time address of the mark (0 = none). `tls_words` bounds what a damaged table
+ * may claim. */
 static uint64_t read_ranges(struct counters_process *process, const struct tables *tables, uint64_t tls_words,
                             struct counters_set sets[COUNTERS_KINDS])
 {
     const struct points_function *function;
     uint64_t mark = 0;
+    bool takes_callers = needs_callers(process, tables);
     for (size_t offset = 0; (function = next_function(&tables->points, &offset));) {
         uint64_t first = points_first(function, &tables->offsets);
         if (function->flags & POINTS_F_UNIT) {
             mark = function->address;
-        } else if (first + function->n_counters <= tls_words && function->n_allocs <= function->n_counters &&
-                   is_chosen(process, &tables->strings, function)) {
+        } else if (first + function->n_counters <= tls_words && function->n_allocs <= function->n_counters) {
             uint32_t n_edges = function->n_counters - function->n_allocs;
-            add_range(&sets[COUNTERS_EXECUTIONS], first, n_edges);
-            add_range(&sets[COUNTERS_BYTES], first + n_edges, function->n_allocs);
+            bool is_asked_for = is_chosen(process, &tables->strings, function);
+            if (is_asked_for || (takes_callers && function->flags & POINTS_F_CALLS))
+                add_range(&sets[COUNTERS_EXECUTIONS], first, n_edges);
+            if (is_asked_for)
+                add_range(&sets[COUNTERS_BYTES], first + n_edges, function->n_allocs);
         }
     }
     return mark;
