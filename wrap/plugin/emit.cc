@@ -193,7 +193,9 @@ void emit_counters(const routine &r)
         fprintf(asm_out_file, "\t.section .tbss.whywait.%u,\"awT\",@nobits\n", r.id);
     else
         fprintf(asm_out_file, "\t.section .tbss.whywait.%u,\"awTG\",@nobits,%s,comdat\n", r.id, r.group.c_str());
-    fprintf(asm_out_file, "\t.balign 8\n.LWWc%u:\n\t.zero %u\n", r.id, 8 * r.n_counters);
+    fprintf(asm_out_file, "\t.balign 8\n.LWWc%u:\n", r.id);
+    if (r.n_counters)
+        fprintf(asm_out_file, "\t.zero %u\n", 8 * r.n_counters);
 }
 
 /* A section that the linker keeps or drops with the function. */
@@ -261,11 +263,26 @@ class strings
     std::vector<std::string> texts_;
 };
 
+int flags_of_calls(const routine &r)
+{
+    return (is_called(r.decl) ? POINTS_F_CALLED : 0) | (r.sites.empty() ? 0 : POINTS_F_CALLS);
+}
+
+/* Functions are numbered by their declarations. */
+void emit_calls(const routine &r)
+{
+    if (!flags_of_calls(r))
+        return;
+    fprintf(asm_out_file, "\t.balign 8\n\t.quad .LWWseen\n\t.long %u, %zu\n", DECL_UID(r.decl), r.sites.size());
+    for (const site &each : r.sites)
+        fprintf(asm_out_file, "\t.long %u, %u, %u\n", each.block, DECL_UID(each.callee), each.counter);
+}
+
 void emit_header(const routine &r, strings &strings)
 {
     FILE *out = asm_out_file;
     fprintf(out, "\t.long %u, .LWWe%u-.LWWr%u, %u, %u\n", POINTS_MAGIC, r.id, r.id, POINTS_VERSION,
-            r.flags | POINTS_F_OFFSET_APART | (TARGET_ADDS_OFFSETS ? POINTS_F_OFFSET_ADDED : 0));
+            r.flags | flags_of_calls(r) | POINTS_F_OFFSET_APART | (TARGET_ADDS_OFFSETS ? POINTS_F_OFFSET_ADDED : 0));
     fprintf(out, "\t.quad .L%u, .LWWo%u\n", r.entry_label, r.id);
     fprintf(out, "\t.long %u, %u, %zu, %zu, %zu, %zu\n", r.n_counters, r.graph.n_blocks, (size_t)r.graph.edges.n,
             r.labels.size(), r.lines.size(), r.allocs.size());
@@ -281,6 +298,8 @@ void emit_header(const routine &r, strings &strings)
 void routine_emit(const routine &r)
 {
     emit_counters(r);
+    if (is_unknown(r.decl))
+        return;
     emit_offset(r);
     begin_record(r);
     strings strings(r.id);
@@ -304,6 +323,7 @@ void routine_emit(const routine &r)
         strings.refer(each.callee.c_str());
         fprintf(out, "\t.long %d\n", each.asked);
     }
+    emit_calls(r);
     fprintf(out, ".LWWe%u:\n", r.id);
     strings.emit();
 }

@@ -90,6 +90,16 @@ static inline gimple *gcc_last_statement(basic_block block)
 #endif
 }
 
+/* It only adjusts its arguments and jumps. */
+static inline bool gcc_is_thunk(const cgraph_node *node)
+{
+#if GCCPLUGIN_VERSION_MAJOR >= 11
+    return node->thunk;
+#else
+    return node->thunk.thunk_p;
+#endif
+}
+
 /* Is the expression too expensive to compute once more, or not safe where the program does not compute it? */
 static inline bool gcc_is_expensive(tree expression)
 {

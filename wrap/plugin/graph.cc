@@ -89,28 +89,7 @@ bool has_transactions(function *fn)
 
 const char *why_not(function *fn)
 {
-    static const struct {
-        const char *attribute, *why;
-    } refused[] = {
-        {"no_instrument_function", ""}, /* asked for: no note */
-        {"no_profile_instrument_function", ""},
-        {"naked", "it is naked"},
-        {"interrupt", "it is an interrupt handler"},
-        {"target_clones", "it exists in several versions"},
-    };
-    for (const auto &each : refused)
-        if (lookup_attribute(each.attribute, DECL_ATTRIBUTES(fn->decl)))
-            return each.why;
-    if (fn->has_nonlocal_label)
-        return "nested functions jump into it";
-    if (has_transactions(fn))
-        return "its transactions may be broken off and begin anew";
-    cgraph_node *node = cgraph_node::get(fn->decl);
-    ipa_ref *ref;
-    for (unsigned i = 0; node && node->iterate_referring(i, ref); i++)
-        if (ref->use == IPA_REF_ALIAS && is_a<cgraph_node *>(ref->referring) && ref->referring->ifunc_resolver)
-            return "it resolves an ifunc, before threads have storage";
-    return nullptr;
+    return has_transactions(fn) ? "its transactions may be broken off and begin anew" : routine_why_never(fn->decl);
 }
 
 /* A tail call, or __builtin_return, behind which no return statement follows. */
@@ -264,6 +243,35 @@ void add_block_edges(routine &r, basic_block block, const std::map<basic_block, 
 }
 
 } // namespace
+
+const char *routine_why_never(tree decl)
+{
+    static const struct {
+        const char *attribute, *why;
+    } refused[] = {
+        {"no_instrument_function", ""}, /* asked for: no note */
+        {"no_profile_instrument_function", ""},
+        {"naked", "it is naked"},
+        {"interrupt", "it is an interrupt handler"},
+        {"target_clones", "it exists in several versions"},
+    };
+    for (const auto &each : refused)
+        if (lookup_attribute(each.attribute, DECL_ATTRIBUTES(decl)))
+            return each.why;
+    if (DECL_STRUCT_FUNCTION(decl) && DECL_STRUCT_FUNCTION(decl)->has_nonlocal_label)
+        return "nested functions jump into it";
+    cgraph_node *node = cgraph_node::get(decl);
+    ipa_ref *ref;
+    for (unsigned i = 0; node && node->iterate_referring(i, ref); i++)
+        if (ref->use == IPA_REF_ALIAS && is_a<cgraph_node *>(ref->referring) && ref->referring->ifunc_resolver)
+            return "it resolves an ifunc, before threads have storage";
+    return nullptr;
+}
+
+bool may_leave(gimple *stmt)
+{
+    return may_throw_past(stmt) || (is_gimple_call(stmt) && !call_is_harmless(stmt));
+}
 
 bool routine_build_graph(routine &r, const options &options, const char **why)
 {

@@ -39,7 +39,14 @@ void insert_before(gimple *stmt, gimple_seq seq)
 namespace
 {
 
-tree counter_array(const routine &r)
+tls_model model_of_unit(const options &options)
+{
+    if (options.model != TLS_MODEL_REAL)
+        return options.model;
+    return flag_shlib ? TLS_MODEL_LOCAL_DYNAMIC : TLS_MODEL_LOCAL_EXEC;
+}
+
+tree counter_array(const routine &r, const options &options)
 {
     char name[64];
     snprintf(name, sizeof name, "*.LWWc%u", r.id);
@@ -53,14 +60,8 @@ tree counter_array(const routine &r)
     DECL_NONALIASED(array) = 1;
     if (flag_section_anchors) /* its own initial value: one that the compiler lays out with no others, and not at all */
         DECL_INITIAL(array) = array;
+    set_decl_tls_model(array, model_of_unit(options));
     return array;
-}
-
-tls_model model_of_unit(const options &options)
-{
-    if (options.model != TLS_MODEL_REAL)
-        return options.model;
-    return flag_shlib ? TLS_MODEL_LOCAL_DYNAMIC : TLS_MODEL_LOCAL_EXEC;
 }
 
 tree one()
@@ -262,7 +263,8 @@ bool choose_edges(routine &r, const double *costs, const char **why)
     for (const place &where : r.places)
         is_fixed.push_back(where.is_fixed());
     r.is_counted.resize(r.places.size());
-    uint32_t n = knuth_place(&r.graph, BLOCK_EXIT, costs, is_fixed.data(), r.is_counted.data());
+    uint32_t n =
+        knuth_place(&r.graph, is_called(r.decl) ? BLOCK_ROOT : BLOCK_EXIT, costs, is_fixed.data(), r.is_counted.data());
     if (n == CFG_NONE) {
         *why = "its jumps to computed places leave no spanning tree";
         return false;
@@ -288,14 +290,16 @@ bool routine_place(routine &r, const options &options, const char **why)
         if (!choose_edges(r, costs, why))
             return false;
     }
+    routine_find_sites(r);
     if (options.bytes)
         routine_find_allocs(r);
-    r.counters = counter_array(r);
-    set_decl_tls_model(r.counters, model_of_unit(options));
+    if (r.n_counters)
+        r.counters = counter_array(r, options);
     if (options.every_block)
         insert_block_counters(r);
     else
         insert_edge_counters(r, facts, costs);
+    routine_count_sites(r);
     routine_count_bytes(r);
     gsi_commit_edge_inserts();
     purity_forget();

@@ -11,7 +11,7 @@
  *   only=PATTERN    count these functions alone (only.h); may be given several times
  *   from=FILE       place counters by what an earlier run executed (measured.h)
  *   verbose         a note for every function that is not counted, with the reason
- *   every-block, no-promote, no-trips   for tests and measurements
+ *   every-block, no-promote, no-trips, no-called   for tests and measurements
  */
 #include "routine.h"
 #include <memory>
@@ -35,14 +35,6 @@ void refuse(tree decl, const char *why)
         inform(DECL_SOURCE_LOCATION(decl), "whywait: %qD is not counted: %s", decl, why);
 }
 
-/* The user asked for this function, or for all. */
-bool is_asked_for(const routine &r)
-{
-    const std::string &only = the_unit.options.only;
-    const char *file = DECL_SOURCE_FILE(r.decl);
-    return only.empty() || only_choose(only.c_str(), routine_symbol(r.decl), r.source_name.c_str(), file ? file : "");
-}
-
 /* The table holds 64-bit addresses and offsets in thread-local storage. */
 bool target_is_supported()
 {
@@ -57,7 +49,7 @@ bool target_is_supported()
 
 bool place_counters(routine &r, const char **why)
 {
-    if (!target_is_supported() || !is_asked_for(r))
+    if (!target_is_supported() || !routine_is_asked_for(r.decl, the_unit.options))
         return false;
     if (!routine_build_graph(r, the_unit.options, why))
         return false;
@@ -83,6 +75,7 @@ unsigned count_function(function *fn)
         the_unit.current = std::move(r);
     } else {
         refuse(fn->decl, why);
+        called_lose_calls();
     }
     return TODO_update_ssa;
 }
@@ -146,15 +139,33 @@ class label_pass : public rtl_opt_pass
     }
 };
 
+void decide_calls(void *, void *)
+{
+    called_decide(the_unit.options);
+}
+
+/* What functions call of whose own calls too little is known. */
+void lose_calls_of_unknown()
+{
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (const auto &each : the_unit.routines)
+            for (size_t i = 0; is_unknown(each->decl) && i < each->sites.size(); i++)
+                is_new |= called_lose(each->sites[i].callee);
+    }
+}
+
 void finish_unit(void *, void *)
 {
     if (!asm_out_file || flag_wpa || seen_error())
         return;
+    lose_calls_of_unknown();
     for (const auto &each : the_unit.routines)
         routine_emit(*each);
     if (!the_unit.routines.empty())
         unit_emit();
     the_unit.routines.clear();
+    called_forget();
 }
 
 /* Functions that happen to be alike would be made one, with one name and one count, and their loops compared with
@@ -196,7 +207,8 @@ bool parse_option(const plugin_argument &argument, options &options)
     } switches[] = {
         {"every-block", &options::every_block, true}, {"no-promote", &options::promote, false},
         {"no-trips", &options::trips, false},         {"no-exceptions", &options::exceptions, false},
-        {"no-bytes", &options::bytes, false},         {"verbose", &options::verbose, true},
+        {"no-called", &options::called, false},       {"no-bytes", &options::bytes, false},
+        {"verbose", &options::verbose, true},
     };
     if (!strcmp(argument.key, "tls"))
         return parse_tls(argument.value, options);
@@ -221,6 +233,13 @@ bool parse_option(const plugin_argument &argument, options &options)
 
 } // namespace
 
+bool routine_is_asked_for(tree decl, const options &options)
+{
+    const char *file = DECL_SOURCE_FILE(decl);
+    return options.only.empty() || only_choose(options.only.c_str(), routine_symbol(decl),
+                                               lang_hooks.decl_printable_name(decl, 1), file ? file : "");
+}
+
 int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
 {
     if (strcmp(version->basever, gcc_version.basever) != 0) {
@@ -244,6 +263,7 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
     register_pass_at(args->base_name, new tidy_pass(part_data, routine_part_calls), "jump2", PASS_POS_INSERT_BEFORE);
     register_pass_at(args->base_name, new tidy_pass(rejoin_data, routine_rejoin_calls), "jump2", PASS_POS_INSERT_AFTER);
     register_pass_at(args->base_name, new label_pass, "shorten", PASS_POS_INSERT_BEFORE);
+    register_callback(args->base_name, PLUGIN_ALL_IPA_PASSES_END, decide_calls, nullptr);
     register_callback(args->base_name, PLUGIN_FINISH_UNIT, finish_unit, nullptr);
     return 0;
 }

@@ -68,6 +68,8 @@ void routine_settle_addresses(const routine &r)
 {
     basic_block block;
     rtx_insn *insn;
+    if (!r.counters)
+        return;
     FOR_EACH_BB_FN(block, cfun)
     FOR_BB_INSNS(block, insn)
     if (NONDEBUG_INSN_P(insn))

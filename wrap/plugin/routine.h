@@ -22,6 +22,7 @@ struct options {
     bool exceptions = true; /* account for frames that an exception removes */
     bool bytes = true;      /* count bytes at allocation points */
     bool trips = true;      /* iterations that the loop counts itself are not counted again */
+    bool called = true;     /* calls that callers count are not counted again */
     bool verbose;
     std::string only;                 /* patterns of the functions to count (only.h); empty = all */
     measured *from = nullptr;         /* executions of an earlier run; null: none */
@@ -52,6 +53,14 @@ struct alloc {
     points_asked asked;
 };
 
+/* A call of a function that does not count its calls. */
+struct site {
+    uint32_t block;
+    tree callee;
+    uint32_t counter; /* POINTS_NONE: as often as the block */
+    gimple *call;     /* until the function is finished */
+};
+
 struct label {
     uint32_t number; /* of .L */
     uint32_t block;
@@ -62,16 +71,17 @@ struct routine {
     tree decl = nullptr;
     uint32_t id = 0;                       /* in the unit */
     uint32_t dispatcher = POINTS_NONE;     /* block of setjmp's abnormal edges: it has no code */
-    uint32_t flags = 0;                    /* POINTS_F_ */
+    uint32_t flags = 0;                    /* POINTS_F_; those of calls are added when it is written */
     cfg graph{};                           /* flow blocks: the root, EXIT, then the function's blocks in order */
     std::vector<basic_block> blocks;       /* by flow block */
     std::vector<place> places;             /* by flow edge */
     std::vector<unsigned char> is_counted; /* by flow edge */
     std::vector<uint32_t> counter;         /* by flow edge; POINTS_NONE */
     uint32_t n_counters = 0;
-    tree counters = nullptr; /* the thread-local array */
+    tree counters = nullptr; /* the thread-local array; null: no counters */
     std::vector<line> lines;
     std::vector<tree> copies; /* scopes of inlined routines; copy n is copies[n - 1] */
+    std::vector<site> sites;
     std::vector<alloc> allocs;
     std::vector<label> labels;
     uint32_t entry_label = 0;
@@ -96,6 +106,14 @@ bool call_is_harmless(const gimple *call);
 /* Finds out whether that holds for calls of the function in hand. */
 void calls_remember();
 
+/* plugin.cc: the user asked for this function, or for all. */
+bool routine_is_asked_for(tree decl, const options &options);
+
+/* graph.cc: why the function is never counted, whatever its code; null = it may be. */
+const char *routine_why_never(tree decl);
+/* graph.cc: this statement may leave its block without going on behind it. Or a thread may be there at a
+ * synchronisation. */
+bool may_leave(gimple *stmt);
 /* graph.cc: false, with the reason, when the function cannot be counted. Changes tail calls so that each has a return
  * statement of its own. */
 bool routine_build_graph(routine &r, const options &options, const char **why);
@@ -110,6 +128,19 @@ bool routine_place(routine &r, const options &options, const char **why);
 /* Statements that add the amount to a counter's word. */
 gimple_seq counter_add(const routine &r, uint32_t counter, tree amount);
 void insert_before(gimple *stmt, gimple_seq seq);
+
+/* called.cc: which functions do not count their calls, from the call graph after inlining. Then whether this one does
+ * not, and whether too little is known of its calls. called_lose: it is; true when that is new. */
+void called_decide(const options &options);
+void called_forget();
+bool is_called(tree decl);
+bool is_unknown(tree decl);
+bool called_lose(tree decl);
+/* Those that the function in hand calls: it is not counted. */
+void called_lose_calls();
+/* Finds the calls of such functions and gives them counters where they need some. Then inserts what counts there. */
+void routine_find_sites(routine &r);
+void routine_count_sites(const routine &r);
 
 /* bytes.cc: finds the allocation points and gives them counters. Then inserts what counts there. */
 void routine_find_allocs(routine &r);

@@ -4,7 +4,8 @@
 # What counters must not do to the code around them. A function that may return at once and saves no registers before it
 # knows does not save any with counters either (early_returns.c: six pushes and pops a call); a choice between two values
 # needs no jump (choices.c: a wrong guess each time); a loop that tells its iterations counts nothing in it, if what it
-# calls ends no interval (helpers.c); and the address of counters occupies no register.
+# calls ends no interval (helpers.c); and the address of counters occupies no register. A function whose callers count its
+# calls counts nothing if it has no branches (called.c).
 set -eu
 plugin=$1 root=$2 programs=$3
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-code.XXXXXX")
@@ -41,6 +42,11 @@ additions() { # CODE: additions to counters between the way back of a loop and w
             print name, inside
         }' "$1" | sort
 }
+straight() { # CODE: additions to counters in the functions that are known to be straight, and called by counted code alone
+    awk '/^[0-9a-f]+ <.*>:$/ { name = $2; is_open = name ~ /^<(move|leaf_.*)>:$/; if (is_open) n[name] = 0 }
+        is_open && /%fs:/ { n[name]++ }
+        END { for (name in n) print name, n[name] }' "$1" | sort
+}
 
 for level in -O2 -O3; do
     build $level early_returns.c
@@ -58,4 +64,8 @@ for level in -O2 -O3; do
     additions "$folder/counted.code" >"$folder/counted"
     [ "$(wc -l <"$folder/counted")" = 2 ] || { echo "$level: which functions tell?" >&2; cat "$folder/counted" >&2; exit 1; }
     ! grep -v ' 0$' "$folder/counted" || { echo "$level: these count in their loops" >&2; exit 1; }
+    build $level called.c
+    straight "$folder/counted.code" >"$folder/counted"
+    [ "$(wc -l <"$folder/counted")" = 3 ] || { echo "$level: which functions are straight?" >&2; cat "$folder/counted" >&2; exit 1; }
+    ! grep -v ' 0$' "$folder/counted" || { echo "$level: these count their calls" >&2; exit 1; }
 done
