@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 0 looks again and again for a message that rank 1 never sends, and naps between two looks. After two seconds its
+ * Rank 0 looks again and again for a message that rank 1 never sends, and naps between two looks. After a second its
  * alarm ends it in a nap. The looks are a call that never came back: no data is moved, and rank 1 hangs because of it.
  *
  * ranks: 2
@@ -10,7 +10,7 @@
 #include "known.h"
 #include <unistd.h>
 
-enum { NAP_US = 150000 };
+enum { NAP_US = 80000 };
 
 int main(int argc, char **argv)
 {
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     MPI_Message message;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        alarm(2);
+        alarm(1);
         while (MPI_Improbe(1, 0, MPI_COMM_WORLD, &has_come, &message, MPI_STATUS_IGNORE), !has_come)
             usleep(NAP_US);
     }

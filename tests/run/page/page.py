@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records programs of known cause, makes their pages, and looks at them in a browser without a window.
+"""Makes pages of the runs that tests of known causes have kept (../known), and looks at them in a browser without a window.
 
-    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] [--threads CALLING NOT_CALLING] [--many GENERATE] PROGRAM SOURCE [PROGRAM SOURCE ...]
+    page.py --whywait TOOL --mpirun MPIRUN --runs KEPT [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] [--threads CALLING NOT_CALLING] [--many GENERATE] PROGRAM SOURCE [PROGRAM SOURCE ...]
 
 Of each program: the page carries the JSON report byte for byte, asks nobody for anything, has nothing to say on the console; what
 stands in it are the report's numbers; and each view shows the known cause, which the head of the source tells (`ranks:`, `loop=`,
@@ -18,6 +18,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,25 +78,18 @@ class Known:
                      self.first <= cause["line_first"] <= self.last and self.rank in cause["ranks"]), None)
 
 
+def kept(arguments, program, folder):
+    """A copy of the run that the test of that program has kept: pages are made beside it, and its files moved."""
+    run, = glob.glob(os.path.join(arguments.runs, os.path.basename(program), "*.whywait"))
+    return shutil.copytree(run, os.path.join(folder, os.path.basename(run)), symlinks=True)
+
+
 class Run:
-    def __init__(self, arguments, program, known, folder, name):
-        self.tool, self.known, self.path = arguments.whywait, known, os.path.join(folder, name + ".whywait")
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
-                           OMPI_MCA_mpi_yield_when_idle="1")
-        # Who lacked a CPU meanwhile may hide what is known: then once more.
-        for attempt in range(3):
-            directory = f"{self.path}.{attempt}"
-            subprocess.run([arguments.mpirun, "-n", str(known.ranks), self.tool, "record", "-q", "-o", directory, program], check=True,
-                           env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.path = next(iter(glob.glob(directory + "/*.whywait")), directory)
-            self.json = self.output("report", "--format", "json", self.path)
-            self.report = json.loads(self.json)
-            self.cause = known.cause(self.report)
-            if self.cause:
-                break
-            self.path = os.path.join(folder, name + ".whywait")
-        expect(f"{name}: the known cause is found", self.cause)
+    def __init__(self, arguments, known, path):
+        self.tool, self.known, self.path = arguments.whywait, known, path
+        self.json = self.output("report", "--format", "json", path)
+        self.report = json.loads(self.json)
+        self.cause = known.cause(self.report)
 
     def output(self, *words):
         return subprocess.run([self.tool, *words], check=True, capture_output=True, text=True).stdout
@@ -509,22 +503,19 @@ def check_sources(browser, name, run, program):
         os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
 
-def record(arguments, program, ranks, path):
+def page_of(arguments, program, folder):
     """The run and its page, of which nothing is expected yet."""
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                       OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
-    subprocess.run([arguments.mpirun, "-n", str(ranks), arguments.whywait, "record", "-q", "-o", path, program], check=True,
-                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    path = kept(arguments, program, folder)
     subprocess.run([arguments.whywait, "html", "-o", path + ".html", path], check=True, stdout=subprocess.DEVNULL)
-    return path + ".html"
+    return path, path + ".html"
 
 
 def check_counted(browser, arguments, folder):
     """Margins of the page's source are those of annotate: executions on a rank, and the ways of a condition."""
     program, source = arguments.counted
-    name, ranks = os.path.basename(source), int(re.search(r"ranks: (\d+)", open(source).read())[1])
-    path = os.path.join(folder, "counted.whywait")
-    browser.open(record(arguments, program, ranks, path), "#source&cause=1")
+    name = os.path.basename(source)
+    path, page = page_of(arguments, program, folder)
+    browser.open(page, "#source&cause=1")
     rows = browser.run("""const table = [...document.querySelectorAll('#source article')].find((one) => one.textContent.includes(arguments[0])).querySelector('table.code');
         return [...table.tBodies[0].rows].map((row) => [row.querySelector('.line')?.textContent, row.querySelector('.runs')?.textContent, row.querySelector('.ways')?.textContent,
                                                         row.querySelector('.brackets')?.textContent])""", name)
@@ -544,12 +535,12 @@ def check_counted(browser, arguments, folder):
 def check_threads(browser, arguments, folder):
     """Threads that call MPI have rows, by names that say so. Of those that do not a hint tells where their work is."""
     for program, is_caller in zip(arguments.threads, (True, False)):
-        name, path = os.path.basename(program), os.path.join(folder, f"{os.path.basename(program)}.whywait")
-        browser.open(record(arguments, program, 2, path), "#timeline")
+        name, (path, page) = os.path.basename(program), page_of(arguments, program, folder)
+        browser.open(page, "#timeline")
         names = browser.run("return whywait.timelines[0].t.rows.map((row) => row.name)")
         expect(f"{name}: names of rows", names == (["0", "0 thread 1", "1", "1 thread 1"] if is_caller else ["0", "1"]), names)
         hint = any("Threads that never call MPI have no row" in text for text in text_of(browser, "#timeline .hint"))
-        workers = json.loads(data_of(path + ".html")["timeline-0"])["workers"]  # MPI's own threads too, if they ran at all
+        workers = json.loads(data_of(page)["timeline-0"])["workers"]  # MPI's own threads too, if they ran at all
         expect(f"{name}: threads without a row are told", hint == (workers > 0) and (is_caller or hint), hint, workers)
         browser.run("const view = whywait.timelines[0]; view.canvas.focus()")
         browser.keys("Down", "n")
@@ -561,8 +552,8 @@ def check_threads(browser, arguments, folder):
 def check_bare(browser, arguments, folder):
     """Loops of the machine code, where no line is known, with what they cause."""
     program, source = arguments.bare
-    path = os.path.join(folder, "bare.whywait")
-    browser.open(record(arguments, program, int(re.search(r"ranks: (\d+)", open(source).read())[1]), path), "#source&cause=1")
+    path, page = page_of(arguments, program, folder)
+    browser.open(page, "#source&cause=1")
     cause = json.loads(subprocess.run([arguments.whywait, "report", "--format", "json", path], check=True, capture_output=True, text=True).stdout)["causes"][0]
     chosen = text_of(browser, "table.bare tr.is-chosen")
     offset = re.search(r"\+0x[0-9a-f]+", cause["name"])
@@ -572,8 +563,16 @@ def check_bare(browser, arguments, folder):
     check_quiet(browser, "bare")
 
 
-def check_comparison(browser, arguments, name, run, program, folder):
-    other = Run(arguments, program, run.known, folder, name + "-again")
+def record(arguments, program, ranks, folder):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                       OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
+    subprocess.run([arguments.mpirun, "-n", str(ranks), arguments.whywait, "record", "-q", "-o", folder, program], check=True,
+                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return next(iter(glob.glob(folder + "/*.whywait")), folder)
+
+
+def check_comparison(browser, arguments, run, program, folder):
+    other = Run(arguments, run.known, record(arguments, program, run.known.ranks, os.path.join(folder, "again.whywait")))
     page, compared = run.page(other.path), run.output("diff", "--format", "json", run.path, other.path)
     data = data_of(page)
     expect("the comparison is that of diff", data["comparison"] == compared)
@@ -624,6 +623,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--whywait", required=True)
     parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--runs", required=True, help="folder with a folder of each program's run")
     parser.add_argument("--axe")
     parser.add_argument("--counted", nargs=2, metavar=("PROGRAM", "SOURCE"))
     parser.add_argument("--bare", nargs=2, metavar=("PROGRAM", "SOURCE"))
@@ -641,7 +641,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         for turn, (program, source) in enumerate(pairs):
             name = os.path.basename(program)
-            run = Run(arguments, program, Known(source), folder, name)
+            run = Run(arguments, Known(source), kept(arguments, program, folder))
+            expect(f"{name}: the known cause is found", run.cause)
             if not run.cause:
                 continue
             page = run.page()
@@ -662,7 +663,7 @@ def main():
                 check_pointer(browser, name, run, page)
                 check_widths(browser, name, page)
                 check_sources(browser, name, run, program)
-                check_comparison(browser, arguments, name, run, program, folder)
+                check_comparison(browser, arguments, run, program, folder)
             check_quiet(browser, name)
         for check, is_wanted in ((check_counted, arguments.counted), (check_bare, arguments.bare), (check_threads, arguments.threads), (check_many, arguments.many)):
             if is_wanted:
