@@ -77,11 +77,22 @@ class Program:
 
     def executable(self, variant="", counted=False):
         """`variant`: a macro such as GONE_2, or nothing."""
-        name = "_".join(["program"] + [variant] * bool(variant) + ["counted"] * counted)
+        name = self.name(variant, counted)
         if name not in self.built:
             self.build(name, variant, counted)
             self.built.add(name)
         return os.path.join(self.directory, name)
+
+    @staticmethod
+    def name(variant, counted):
+        return "_".join(["program"] + [variant] * bool(variant) + ["counted"] * counted)
+
+    def take(self, counted):
+        """The executable that another one has built here."""
+        name = self.name("", counted)
+        if not os.path.exists(os.path.join(self.directory, name)):
+            raise Failure("%s was not built" % os.path.join(self.directory, name))
+        self.built.add(name)
 
     def build(self, name, variant, counted):
         build, tools = self.truth["build"], self.tools
