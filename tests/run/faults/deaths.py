@@ -97,8 +97,8 @@ class Attempt:
         self.truth = self.home / "truth"
         self.truth.mkdir()
 
-    def start(self, words, **options):
-        env = dict(ENV, TRUTH=str(self.truth), TMPDIR="/tmp")
+    def start(self, words, more=(), **options):
+        env = dict(ENV, TRUTH=str(self.truth), TMPDIR="/tmp", **dict(more))
         with open(self.home / "out", "wb") as out, open(self.home / "err", "wb") as err:
             return subprocess.Popen([LAUNCHER, "-n", str(N_RANKS), *words], cwd=self.at, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                     start_new_session=True, **options)
@@ -152,8 +152,9 @@ class Attempt:
         return ""
 
     def plain(self, words, before=()):
+        """The status without the recorder: of a rank that is left when another has ended badly there is nothing to see."""
         self.begin()
-        return self.end(self.start([*before, self.program, *words]))[0]
+        return self.end(self.start([*before, self.program, *words], {"OMPI_MCA_odls_base_sigkill_timeout": "0"}))[0]
 
     def mode(self, mode, step):
         plain = 5 if mode in NEED_RUN else {5, 6} if mode == "exit-in-handler" else self.plain((mode, step))

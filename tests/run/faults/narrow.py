@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+           OMPI_MCA_odls_base_sigkill_timeout="0")  # a rank that ends badly has no others, which would be given a second
 MODES = ("thread", "fibre", "abort", "exit", "results", "polls")
 LAUNCHER = shutil.which("mpirun.openmpi") or "mpirun"
 N_POLLS = 500
