@@ -210,4 +210,5 @@ def main():
     sys.exit(bool(bad) or not n)
 
 
-main()
+if __name__ == "__main__":
+    main()
