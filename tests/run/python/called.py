@@ -23,7 +23,7 @@ def main():
     comm = MPI.COMM_WORLD
     values = np.ones(5000)
     n = 600 if comm.rank == 1 else 60
-    for _ in range(40):
+    for _ in range(16):
         roots(values, n)
         comm.Barrier()
 
