@@ -6,7 +6,7 @@ waits for the interpreter's lock in stretches too short to be looked at each.
 
  * ranks: 2
  * threads: 2
- * expect: loop=looks routine=watch rank=1 share=0.4 call=MPI_Barrier site_in=main kind=more-time
+ * expect: loop=looks routine=watch rank=1 share=0.3 call=MPI_Barrier site_in=main kind=more-time
  *         says="has Python's lock (GIL)" next="one thread of a process at a time"
 """
 import threading
@@ -22,7 +22,7 @@ def watch(stop):
         for i in range(20000):
             total += i * i
         #! end looks
-        time.sleep(0.002)
+        time.sleep(0.0005)
     return total
 
 
@@ -39,8 +39,8 @@ def main():
     thread = threading.Thread(target=watch, args=(stop,))
     if comm.rank == 1:
         thread.start()
-    for _ in range(400):
-        relax(20000)
+    for _ in range(3000):
+        relax(2000)
         comm.Barrier()
     stop.set()
     if comm.rank == 1:
