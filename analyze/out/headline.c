@@ -350,21 +350,25 @@ const char *headline_times(struct arena *arena, const struct partition *partitio
 
 const char *headline_next(const struct partition *partition)
 {
-    static const char *const next[][2][2] = {
-        [PARTITION_DATA] = {{"divide the data anew, so that this rank has less of it",
-                             "divide the data anew, so that these ranks have less of it"},
-                            {"divide the data anew, so that this rank has less of it",
-                             "divide the data anew, so that these ranks have less of it"}},
-        [PARTITION_SLOWER] = {{"bind ranks to cores and keep other work off them, then see whether this rank is slower",
-                               "bind ranks to cores and keep other work off them, then see whether these ranks are "
-                               "slower"},
-                              {"compare the clock speed and memory of this rank's node with the others'",
-                               "compare the clock speed and memory of these ranks' nodes with the others'"}},
-        [PARTITION_EITHER] = {{"see whether this rank has more of the data; if not, bind ranks to cores and keep other "
-                               "work off them",
-                               "see whether these ranks have more of the data; if not, bind ranks to cores and keep "
-                               "other work off them"},
-                              {"see whether this rank has more of the data; if not, compare its node with the others'",
-                               "see whether these ranks have more of the data; if not, compare their nodes"}}};
-    return next[partition->reason][partition->has_own_node][partition->whole.n_late > 1];
+    static const char *const divide[] = {"divide the data anew, so that this rank has less of it",
+                                         "divide the data anew, so that these ranks have less of it"};
+    static const char *const compare[][2] = {
+        {"bind ranks to cores and keep other work off them, then see whether this rank is slower",
+         "bind ranks to cores and keep other work off them, then see whether these ranks are slower"},
+        {"compare the clock speed and memory of this rank's node with the others'",
+         "compare the clock speed and memory of these ranks' nodes with the others'"}};
+    static const char *const find_out[][2] = {
+        {"see whether this rank has more of the data; if not, bind ranks to cores and keep other work off them",
+         "see whether these ranks have more of the data; if not, bind ranks to cores and keep other work off them"},
+        {"see whether this rank has more of the data; if not, compare its node with the others'",
+         "see whether these ranks have more of the data; if not, compare their nodes"}};
+    bool are_several = partition->whole.n_late > 1;
+    switch (partition->reason) {
+    case PARTITION_SLOWER:
+        return compare[partition->has_own_node][are_several];
+    case PARTITION_EITHER:
+        return find_out[partition->has_own_node][are_several];
+    default:
+        return divide[are_several];
+    }
 }

@@ -6,7 +6,6 @@
  * therefore runs meanwhile, started by a thread of its own, and MPI_Finalize returns when both are done.
  */
 #include "wrap/record/life/finish.h"
-#include "wrap/record/process/machine.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/life/life.h"
@@ -14,6 +13,7 @@
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/aside.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/tool.h"
@@ -70,12 +70,11 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_DROPPED] += recorder.past_dropped + recorder.n_unrecorded;
     sums[SUM_NESTED] = recorder.n_nested;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
-    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + recorder.threads_ns;
-    sums[SUM_OVERHEAD] += sampler_delay_ns();
+    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + sampler_delay_ns() + recorder.threads_ns;
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
     uint64_t ready_ns = machine_ready_ns() - recorder.start_ready_ns;
-    sums[SUM_READY] = ready_ns < sums[SUM_DURATION] ? ready_ns : 0; /* another thread finalizes */
+    sums[SUM_READY] = ready_ns < sums[SUM_DURATION] ? ready_ns : 0; /* more: another thread than at the start */
 }
 
 static void close_spools(void *unused)
