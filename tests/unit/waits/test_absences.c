@@ -192,6 +192,26 @@ static void what_is_forgotten_is_gone_and_the_rest_is_not(void **state)
     vec_release(&absences.under_way);
 }
 
+/* Rank 1 tests in vain, without a CPU from `off_us` on (0 = it has one). */
+static void fail_to_receive(struct scene *scene, uint64_t off_us, uint64_t n_polls, uint64_t leave_us)
+{
+    scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
+    if (off_us)
+        be_preempted(scene, 1, off_us, leave_us - 1);
+    scene_event(scene, (struct event){.kind = EV_POLLS, .loc = 1, .time_ns = leave_us * 1000, .bytes = n_polls});
+    scene_leave(scene, 1, WW_ID_Test, leave_us);
+}
+
+static void receive_by_test(struct scene *scene, uint64_t request, uint32_t tag, uint64_t leave_us)
+{
+    scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
+    scene_event(
+        scene,
+        (struct event){
+            .kind = EV_IRECV_DONE, .loc = 1, .time_ns = leave_us * 1000, .peer = 0, .tag = tag, .request = request});
+    scene_leave(scene, 1, WW_ID_Test, leave_us);
+}
+
 /* The same sender; rank 1 has begun to receive at 10, or when rank 0 had sent, and polls for it with MPI_Test. */
 static struct scene *a_sender_preempted_and_polls(uint64_t since_us, uint64_t poll_us)
 {
@@ -201,17 +221,9 @@ static struct scene *a_sender_preempted_and_polls(uint64_t since_us, uint64_t po
     scene_send(scene, 0, 1, 7, 390);
     be_preempted(scene, 0, 150, 350);
     scene_work(scene, 1, "computes", since_us);
-    while (scene->now_us[1] + poll_us < 395) {
-        uint64_t leave_us = scene->now_us[1] + poll_us;
-        scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
-        scene_event(scene, (struct event){.kind = EV_POLLS, .loc = 1, .time_ns = leave_us * 1000, .bytes = 5});
-        scene_leave(scene, 1, WW_ID_Test, leave_us);
-    }
-    scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
-    scene_event(scene,
-                (struct event){
-                    .kind = EV_IRECV_DONE, .loc = 1, .time_ns = 400 * 1000, .peer = 0, .tag = 7, .request = request});
-    scene_leave(scene, 1, WW_ID_Test, 400);
+    while (scene->now_us[1] + poll_us < 395)
+        fail_to_receive(scene, 0, 5, scene->now_us[1] + poll_us);
+    receive_by_test(scene, request, 7, 400);
     scene_send(scene, 1, 2, 7, 401);
     scene_work(scene, 2, "computes", 10);
     scene_receive(scene, 2, 1, 7, 401);
@@ -252,15 +264,6 @@ static void start_up_without_a_cpu_is_the_machines(void **state)
     scene_free(scene);
 }
 
-static void fail_to_receive(struct scene *scene, uint64_t off_us, uint64_t leave_us)
-{
-    scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
-    if (off_us)
-        be_preempted(scene, 1, off_us, leave_us - 1);
-    scene_event(scene, (struct event){.kind = EV_POLLS, .loc = 1, .time_ns = leave_us * 1000, .bytes = 1});
-    scene_leave(scene, 1, WW_ID_Test, leave_us);
-}
-
 /* Rank 1 looks for a message after each piece of its work, and loses its CPU in the first look, when it offers it to
  * others. The message comes while it works. */
 static void losing_the_cpu_in_a_look_is_no_wait(void **state)
@@ -269,15 +272,11 @@ static void losing_the_cpu_in_a_look_is_no_wait(void **state)
     struct scene *scene = scene_make(2);
     uint64_t request = scene_irecv(scene, 1, 2);
     scene_work(scene, 1, "piece", 50);
-    fail_to_receive(scene, 51, 250);
+    fail_to_receive(scene, 51, 1, 250);
     scene_work(scene, 1, "piece", 290);
-    fail_to_receive(scene, 0, 291);
+    fail_to_receive(scene, 0, 1, 291);
     scene_work(scene, 1, "piece", 330);
-    scene_enter(scene, 1, WW_ID_Test, 330);
-    scene_event(
-        scene,
-        (struct event){.kind = EV_IRECV_DONE, .loc = 1, .time_ns = 331000, .peer = 0, .tag = 1, .request = request});
-    scene_leave(scene, 1, WW_ID_Test, 331);
+    receive_by_test(scene, request, 1, 331);
     scene_work(scene, 0, "slow", 300);
     scene_send(scene, 0, 1, 1, 301);
     scene_analyse(scene);
