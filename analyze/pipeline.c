@@ -19,6 +19,7 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/findings.h"
 #include "analyze/blame/occurrences.h"
 #include "analyze/code/script.h"
 #include "analyze/steps/endings.h"
@@ -30,6 +31,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include "analyze/result/whole.h"
+#include "analyze/sections/sections.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
 #include "analyze/trace/source.h"
@@ -79,6 +81,7 @@ struct passes {
     char apart_from_classes[STAGE_APART];
     struct classes classes;
     char apart_from_the_rest[STAGE_APART];
+    struct findings findings; /* of the sections before the last */
     struct measures measures;
     struct sparse critical; /* the critical path */
     struct cause_times acting;
@@ -86,6 +89,10 @@ struct passes {
     struct exchanges exchanges;
     struct traffic traffic;
     bool wants_facts;
+    double threshold;       /* of classes; 0 = the usual one */
+    struct time_sink times; /* takes what each location did when, or nobody does */
+    uint64_t n_events;
+    uint32_t n_sections;
 };
 
 static void passes_begin(struct passes *passes, struct trace *trace, struct code *code)
@@ -101,19 +108,23 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     services_begin(&passes->services, trace);
 }
 
-/* Once it is known what clocks may err by. */
-static void passes_begin_waits(struct passes *passes)
+/* Of one section of the run. The error of clocks is known. */
+static void passes_begin_waits(struct passes *passes, uint64_t begin_ns)
 {
     struct trace *trace = passes->trace;
-    call_steps_begin(&passes->call_steps, &passes->sites);
     links_begin(&passes->links, trace->n_locations);
     messages_begin(&passes->messages, trace, &passes->links);
     gatherings_begin(&passes->gatherings, trace, &passes->links);
     locks_begin(&passes->locks, &passes->links, trace->n_ranks);
     classes_begin(&passes->classes, &passes->pools, &passes->cpu_use, trace->n_ranks);
+    if (passes->threshold > 0)
+        passes->classes.threshold = passes->threshold;
     occurrences_begin(&passes->occurrences, &passes->classes);
     passes->links.history.sink = occurrences_sink(&passes->occurrences);
     passes->replay = (struct replay){.trace = trace,
+                                     .begin_ns = begin_ns,
+                                     .end_ns = trace->end_ns,
+                                     .times = passes->times,
                                      .links = &passes->links,
                                      .messages = &passes->messages,
                                      .gatherings = &passes->gatherings,
@@ -133,16 +144,9 @@ static void passes_begin_waits(struct passes *passes)
                                    .fetches = trace->n_locations > FEW_LOCATIONS};
 }
 
-static void passes_release(struct passes *passes)
+static void passes_release_waits(struct passes *passes)
 {
     staff_end(&passes->staff);
-    if (passes->wants_facts)
-        traffic_release(&passes->traffic);
-    file_use_release(&passes->file_use);
-    exchanges_release(&passes->exchanges);
-    sparse_release(&passes->critical);
-    vec_release(&passes->acting.parts);
-    measures_release(&passes->measures);
     calls_release(&passes->calls);
     reader_release(&passes->reader);
     replay_release(&passes->replay);
@@ -152,6 +156,19 @@ static void passes_release(struct passes *passes)
     gatherings_release(&passes->gatherings);
     messages_release(&passes->messages);
     links_release(&passes->links);
+}
+
+static void passes_release(struct passes *passes)
+{
+    if (passes->wants_facts)
+        traffic_release(&passes->traffic);
+    file_use_release(&passes->file_use);
+    exchanges_release(&passes->exchanges);
+    sparse_release(&passes->critical);
+    vec_release(&passes->acting.parts);
+    measures_release(&passes->measures);
+    passes_release_waits(passes);
+    findings_release(&passes->findings);
     call_steps_release(&passes->call_steps);
     thread_use_release(&passes->thread_use);
     services_release(&passes->services);
@@ -232,29 +249,71 @@ static int read_first(struct passes *passes, struct trace *trace, struct code *c
     }
 }
 
-static void read_for_waits(struct passes *passes)
+/* A location is in the middle of a call when the section begins. */
+static void take_state(struct passes *passes, const struct event *event)
+{
+    const struct lane *lane = &passes->lanes.at[event->loc];
+    if (event->kind == EV_ENTER && lane->depth)
+        findings_begin_in(&passes->findings, event->loc, lane->site);
+}
+
+static void read_section(struct passes *passes, struct sections *sections)
 {
     const struct event *event;
-    lanes_rewind(&passes->lanes);
+    lanes_rewind(&passes->lanes, sections->begin_ns);
     if (passes->trace->n_helpers) {
         staff_begin(&passes->staff, passes->trace->n_helpers - 1);
         occurrences_join(&passes->occurrences, &passes->staff);
         history_join(&passes->links.history, &passes->staff);
         calls_join(&passes->calls, &passes->staff);
     }
-    endings_begin(&passes->endings, passes->trace);
-    while ((event = endings_next(&passes->endings))) {
+    while ((event = sections_next(sections))) {
         fetch_reading(passes);
-        calls_feed(&passes->calls, event);
+        if (sections->event != SECTION_RECORD)
+            calls_feed(&passes->calls, event);
+        if (sections->event == SECTION_STATE) {
+            take_state(passes, event);
+            continue;
+        }
+        passes->n_events++;
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
         exchanges_feed(&passes->exchanges, passes->trace, &passes->lanes.at[event->loc], event);
         if (passes->wants_facts)
             traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
-    endings_release(&passes->endings);
+    passes->replay.end_ns = sections->end_ns;
     calls_finish(&passes->calls);
     occurrences_finish(&passes->occurrences);
     staff_end(&passes->staff);
+}
+
+/* The findings of a section that is alone stay in their places. */
+static void read_for_waits(struct passes *passes)
+{
+    struct sections sections;
+    bool goes_on;
+    call_steps_begin(&passes->call_steps, &passes->sites);
+    findings_begin(&passes->findings, passes->trace, passes->lanes.rank_lane);
+    sections_begin(&sections, passes->trace);
+    do {
+        passes_begin_waits(passes, sections.begin_ns);
+        read_section(passes, &sections);
+        goes_on = sections_go_on(&sections);
+        if (sections.number)
+            findings_add(&passes->findings, &passes->classes, &passes->replay, &passes->reader);
+        if (goes_on)
+            passes_release_waits(passes);
+    } while (goes_on);
+    passes->n_sections = sections.number + 1;
+    if (sections.number) {
+        findings_give(&passes->findings, &passes->classes, &passes->replay, &passes->reader);
+        sparse_absorb(&passes->critical, &passes->findings.critical);
+        sparse_pack(&passes->critical);
+    } else {
+        fetching_finish(&passes->reader.fetching);
+        efficiency_critical_path(&passes->replay, &passes->critical);
+    }
+    sections_release(&sections);
 }
 
 static void find_causes(struct passes *passes, struct analysis *analysis, struct timeline *timeline)
@@ -271,7 +330,6 @@ static void find_causes(struct passes *passes, struct analysis *analysis, struct
     sites_find_wrappers(&passes->sites);
     measures_make(&input, &passes->measures);
     sites_write(&input, &passes->measures, analysis);
-    efficiency_critical_path(&passes->replay, &passes->critical);
     efficiency_write(analysis, &passes->replay, &passes->pools, &passes->critical);
     ranks_write(&input, &passes->measures, &passes->critical, analysis);
     causes_find(&(struct causes_input){.analysis = analysis,
@@ -329,7 +387,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     analysis->n_forced = passes->replay.n_forced;
     analysis->n_mpi_calls = passes->reader.n_calls;
     analysis->n_polls = passes->reader.n_polls;
-    analysis->n_events = passes->calls.n_events;
+    analysis->n_events = passes->n_events;
 }
 
 /* Conservation: what is blamed is what was waited. */
@@ -364,11 +422,9 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     struct analysis *analysis = NULL;
     if (read_first(&passes, trace, code))
         goto out;
-    passes_begin_waits(&passes);
-    if (threshold > 0)
-        passes.classes.threshold = threshold;
+    passes.threshold = threshold;
     if (timeline)
-        passes.replay.times = timeline_sink(timeline, trace->n_locations);
+        passes.times = timeline_sink(timeline, trace->n_locations);
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
     trace->is_last_reading = true;
     if (trace_rewind(trace))

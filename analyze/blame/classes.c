@@ -295,6 +295,11 @@ static void when_add_together(struct path_class *class, const struct instance *i
             class->rounds.first = class->rounds.last = instance->round;
         } else if (is_another)
             when_add_gap(class, instance);
+        if (is_first) {
+            class->first_rank = instance->rank;
+            class->first_did_ns = instance->did_ns;
+            class->first_did_since_ns = instance->did_since_ns;
+        }
         class->rank = instance->rank;
         class->did_ns = instance->did_ns;
         class->n_apart += is_another;
@@ -348,23 +353,12 @@ static void class_learn(struct path_class *class, const struct sparse *shape, do
     class->shape_samples = n_samples > 0 ? all : 0;
 }
 
-void classes_add(struct classes *classes, const struct instance *instance)
+/* The class that an instance joins, one of such waiting, or that it founds, with its shape learnt. */
+static struct path_class *class_for(struct classes *classes, struct site_classes *site, const struct sparse *shape,
+                                    double n_samples, double waiting_ns)
 {
-    struct site_classes *site = classes_site(classes, instance->site, instance->kind);
-    struct sparse *shape = instance_shape(classes, instance);
-    for (size_t i = 0; i < instance->waits.n; i++)
-        site->rank_waiting_ns[instance->waits.at[i].key] += instance->waits.at[i].ns;
-    site->waiting_ns += instance->waiting_ns;
-    classes->waiting_ns += instance->waiting_ns;
-    /* How many samples the path is worth; 0 = exact. */
-    double n_samples = 0;
-    if (instance->noise_ns2 > 0) {
-        double code_ns = instance->late_code_ns + instance->waiting_code_ns;
-        n_samples = code_ns * code_ns / instance->noise_ns2;
-    }
     const struct trace *trace = classes->pools->sites->trace;
-    bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||
-                   instance->waiting_ns < NEGLIGIBLE_SHARE * site->largest_ns;
+    bool is_tiny = waiting_ns < (double)trace->clocks.error_ns || waiting_ns < NEGLIGIBLE_SHARE * site->largest_ns;
     bool is_full = site->classes.n >= CLASSES_MAX;
     long found = class_find(site, shape, n_samples, is_full ? INFINITY : classes->threshold);
     if (found < 0 && is_tiny && site->tiny)
@@ -378,6 +372,24 @@ void classes_add(struct classes *classes, const struct instance *instance)
     struct path_class *class = site->classes.at[found];
     if ((!is_full && !is_tiny) || !class->n_instances)
         class_learn(class, shape, n_samples);
+    return class;
+}
+
+void classes_add(struct classes *classes, const struct instance *instance)
+{
+    struct site_classes *site = classes_site(classes, instance->site, instance->kind);
+    struct sparse *shape = instance_shape(classes, instance);
+    for (size_t i = 0; i < instance->waits.n; i++)
+        site->rank_waiting_ns[instance->waits.at[i].key] += instance->waits.at[i].ns;
+    site->waiting_ns += instance->waiting_ns;
+    classes->waiting_ns += instance->waiting_ns;
+    /* The worth of the path in samples; 0 = exact. */
+    double n_samples = 0;
+    if (instance->noise_ns2 > 0) {
+        double code_ns = instance->late_code_ns + instance->waiting_code_ns;
+        n_samples = code_ns * code_ns / instance->noise_ns2;
+    }
+    struct path_class *class = class_for(classes, site, shape, n_samples, instance->waiting_ns);
     when_add(class, instance);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
@@ -392,6 +404,137 @@ void classes_add(struct classes *classes, const struct instance *instance)
     site->n_instances++;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
+}
+
+/* Sections of a run. */
+
+static void when_parts_join(struct when_parts *when, const struct when_parts *later)
+{
+    for (uint32_t left = later->parts; left; left &= left - 1) {
+        uint32_t part = (uint32_t)__builtin_ctz(left);
+        when_parts_add(when, part, when_parts_get(later, part));
+    }
+}
+
+static void sums_join(struct sums *sums, struct sums *later)
+{
+    struct sparse terms = {0};
+    sums_take(later, &terms);
+    sums_add_all(sums, &terms, 1);
+    sparse_release(&terms);
+}
+
+/* So many numbers came before the later ones. Returns the gap between the two. */
+static double pace_join(struct pace *pace, const struct pace *later, uint32_t before)
+{
+    double gap = pace_add(pace, before + later->first);
+    pace->last = before + later->last;
+    pace->gaps_square += later->gaps_square;
+    for (int i = 0; i < GAPS_KEPT; i++)
+        for (uint32_t n = 0; n < later->gaps[i].n; n++)
+            gaps_add(pace->gaps, later->gaps[i].length);
+    return gap;
+}
+
+static void pace_move(struct pace *pace, uint32_t before)
+{
+    pace->first += before;
+    pace->last += before;
+}
+
+/* Its first instance comes after all others, and is apart from them. */
+static void when_join_apart(struct path_class *class, const struct path_class *later, struct done_before first,
+                            struct done_before last)
+{
+    double gap = pace_join(&class->calls, &later->calls, first.n_calls);
+    if (gap > 0 && later->first_rank == class->rank) {
+        class->gaps_ns += first.did_ns + later->first_did_ns - class->did_ns;
+        class->even_gaps_ns += gap * later->first_did_since_ns;
+    }
+    class->n_left += later->n_left + (pace_join(&class->rounds, &later->rounds, first.n_rounds) > 0);
+    class->gaps_ns += later->gaps_ns;
+    class->even_gaps_ns += later->even_gaps_ns;
+    class->n_apart += later->n_apart;
+    class->rank = later->rank;
+    class->did_ns = last.did_ns + later->did_ns;
+    class->latest = later->latest;
+    if (later->longest.waiting_ns > class->longest.waiting_ns)
+        class->longest = later->longest;
+}
+
+static void when_join(struct path_class *class, const struct path_class *later)
+{
+    struct when *when = &class->when;
+    when->last_ns = later->when.last_ns > when->last_ns ? later->when.last_ns : when->last_ns;
+    when->smallest_ns = fmin(when->smallest_ns, later->when.smallest_ns);
+    when->largest_ns = fmax(when->largest_ns, later->when.largest_ns);
+    when->deviation_ns += later->when.deviation_ns;
+    when_parts_join(&class->when_parts, &later->when_parts);
+    when_parts_join(&class->code_parts, &later->code_parts);
+    when_parts_join(&class->n_parts, &later->n_parts);
+    for (uint32_t i = 0; i < later->n_late; i++)
+        when_parts_join(&class_late(class, later->late[i].rank)->when, &later->late[i].when);
+}
+
+static void class_join(struct path_class *class, struct path_class *later)
+{
+    when_join(class, later);
+    class->n_instances += later->n_instances;
+    class->waiting_ns += later->waiting_ns;
+    class->lead_ns += later->lead_ns;
+    class->inferred_ns += later->inferred_ns;
+    class->self_ns += later->self_ns;
+    class->left_idle_ns += later->left_idle_ns;
+    sums_join(&class->terms_so_far, &later->terms_so_far);
+    sums_join(&class->waits_so_far, &later->waits_so_far);
+    sums_join(&class->lates_so_far, &later->lates_so_far);
+    sparse_add_all(&class->counts, &later->counts, 1);
+}
+
+/* A class that is founded takes the later one over, but for the shape that it has learnt. */
+static void class_take(struct path_class *class, struct path_class *later, struct done_before first,
+                       struct done_before last)
+{
+    struct sparse shape = class->shape;
+    double shape_samples = class->shape_samples;
+    class->shape = later->shape;
+    class_release(class);
+    *class = *later;
+    class->shape = shape;
+    class->shape_samples = shape_samples;
+    pace_move(&class->calls, first.n_calls);
+    pace_move(&class->rounds, first.n_rounds);
+    class->first_did_ns += first.did_ns;
+    class->did_ns += last.did_ns;
+    *later = (struct path_class){0};
+}
+
+static void site_join(struct classes *classes, struct site_classes *later, done_before_of *before, const void *context)
+{
+    struct site_classes *site = classes_site(classes, later->site, later->kind);
+    for (uint32_t rank = 0; rank < classes->n_ranks; rank++)
+        site->rank_waiting_ns[rank] += later->rank_waiting_ns[rank];
+    for (size_t i = 0; i < later->classes.n; i++) {
+        struct path_class *from = later->classes.at[i];
+        struct done_before first = before(context, from->first_rank, site->site);
+        struct done_before last = before(context, from->rank, site->site);
+        struct path_class *class = class_for(classes, site, &from->shape, from->shape_samples, from->when.largest_ns);
+        if (class->n_instances) {
+            when_join_apart(class, from, first, last);
+            class_join(class, from);
+        } else
+            class_take(class, from, first, last);
+    }
+    site->waiting_ns += later->waiting_ns;
+    site->n_instances += later->n_instances;
+    site->largest_ns = fmax(site->largest_ns, later->largest_ns);
+}
+
+void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context)
+{
+    for (size_t i = 0; i < later->sites.n; i++)
+        site_join(classes, &later->sites.at[i], before, context);
+    classes->waiting_ns += later->waiting_ns;
 }
 
 static void class_expand(struct classes *classes, struct path_class *class, struct arena *arena)

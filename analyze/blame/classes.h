@@ -112,7 +112,9 @@ struct path_class {
     struct pace calls, rounds;
     double gaps_ns, even_gaps_ns;
     double did_ns; /* up to the last of them, */
-    uint32_t rank; /* by this rank */
+    uint32_t rank; /* by this rank; and the same of the first, from the call before on as well */
+    uint32_t first_rank;
+    double first_did_ns, first_did_since_ns;
     uint32_t n_left;
     struct together latest, longest; /* by waiting_ns */
     struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
@@ -165,6 +167,16 @@ double when_parts_get(const struct when_parts *when, uint32_t part);
 double when_parts_sum(const struct when_parts *when);
 /* It joins a class, or founds one. */
 void classes_add(struct classes *classes, const struct instance *instance);
+/* The doing of a rank before a section of the run: calls at a site, rounds of the loop around it that were left,
+ * and time outside MPI. */
+struct done_before {
+    uint32_t n_calls, n_rounds;
+    double did_ns;
+};
+typedef struct done_before done_before_of(const void *context, uint32_t rank, uint32_t site);
+/* Adds the classes of the next section, `before` which so much was done, as if its instances came now: a class joins
+ * another one by the rule by which an instance does. The other one may be left empty. */
+void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context);
 /* The end: characterisations in steps, which go into the arena. */
 void classes_expand(struct classes *classes, struct arena *arena);
 /* In the key of a share whose time is clocked: sampling adds no error to it. */

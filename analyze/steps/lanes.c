@@ -108,6 +108,7 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
     struct lane *lane = &lanes->at[location];
     struct stretch kept = lane->stretch;
     struct sparse bins = lane->bins;
+    bool is_later = lanes->begin_ns > lanes->trace->start_ns;
     sparse_clear(&bins);
     *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
                           .has_team = lane->has_team,
@@ -117,15 +118,16 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
                           .frame = TRACE_NONE,
                           .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
                           .next_worker = TRACE_NONE,
+                          .lacked_long_ns = is_later ? lane->lacked_long_ns : 0,
                           .bins = bins,
                           .stretch = kept};
-    stretch_begin(lanes, lane, lanes->trace->start_ns);
+    stretch_begin(lanes, lane, lanes->begin_ns);
 }
 
 static void teams_begin(struct lanes *lanes)
 {
     for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++)
-        lanes->rank_team[rank] = (struct team){.now_ns = lanes->trace->start_ns, .quiet_ns = lanes->trace->start_ns};
+        lanes->rank_team[rank] = (struct team){.now_ns = lanes->begin_ns, .quiet_ns = lanes->begin_ns};
 }
 
 static void find_teams(struct lanes *lanes)
@@ -145,7 +147,7 @@ static void find_teams(struct lanes *lanes)
 void lanes_begin(struct lanes *lanes, struct sites *sites)
 {
     const struct trace *trace = sites->trace;
-    *lanes = (struct lanes){.sites = sites, .trace = trace};
+    *lanes = (struct lanes){.sites = sites, .trace = trace, .begin_ns = trace->start_ns};
     lanes->at = memory_lines(trace->n_locations + 1, sizeof *lanes->at);
     lanes->rank_lane = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_lane);
     lanes->rank_workers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_workers);
@@ -172,8 +174,9 @@ uint64_t stretch_on_until(const struct stretch *stretch, uint64_t now_ns)
     return now_ns > stretch->begin_ns + off_ns ? now_ns - stretch->begin_ns - off_ns : 0;
 }
 
-void lanes_rewind(struct lanes *lanes)
+void lanes_rewind(struct lanes *lanes, uint64_t begin_ns)
 {
+    lanes->begin_ns = begin_ns;
     teams_begin(lanes);
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         lane_begin(lanes, i);

@@ -91,6 +91,7 @@ struct lane {
 
 struct lanes {
     struct sites *sites;
+    uint64_t begin_ns; /* of what is read */
     const struct trace *trace;
     struct lane *at;        /* by location */
     uint32_t *rank_lane;    /* main thread's location of each rank */
@@ -114,8 +115,9 @@ enum lane_news {
 };
 
 void lanes_begin(struct lanes *lanes, struct sites *sites);
-/* The first event again, for the second reading; what was learned about workers is kept. */
-void lanes_rewind(struct lanes *lanes);
+/* The first event again, for the second reading, or that of a section of the run that begins then. What was learned
+ * about workers is kept, and from section to section for how long locations lacked a CPU. */
+void lanes_rewind(struct lanes *lanes, uint64_t begin_ns);
 void lanes_release(struct lanes *lanes);
 static inline bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
 {

@@ -369,7 +369,6 @@ void calls_feed(struct calls *calls, const struct event *event)
 {
     struct lane *lane = &calls->lanes->at[event->loc];
     bool was_off = lane->is_off_cpu;
-    calls->n_events++;
     enum lane_news news = lanes_feed(calls->lanes, event);
     if (was_off && !lane->is_off_cpu && event->kind != EV_ON)
         tell_back(calls, event);
@@ -397,7 +396,6 @@ void calls_feed(struct calls *calls, const struct event *event)
 /* Locations without an end record end with the trace. */
 void calls_finish(struct calls *calls)
 {
-    uint64_t n_events = calls->n_events;
     for (uint32_t lane = 0; lane < calls->trace->n_locations; lane++) {
         struct event end = {.kind = EV_END,
                             .loc = lane,
@@ -407,7 +405,6 @@ void calls_finish(struct calls *calls)
         if (!calls->lanes->at[lane].is_ended && end.time_ns)
             calls_feed(calls, &end);
     }
-    calls->n_events = n_events;
     if (calls->is_staged)
         stage_finish(&calls->stage);
     reader_finish(calls->reader);

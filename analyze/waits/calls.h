@@ -19,7 +19,6 @@ struct calls {
     struct pools *pools;
     struct call_steps *call_steps;
     struct reader *reader;
-    uint64_t n_events;
     bool fetches; /* what the reader will need, before its turn */
     bool is_staged;
     struct stage stage;

@@ -425,11 +425,15 @@ void fetching_call(struct fetching *fetching, uint32_t location, enum ww_class c
     row->last_ns = leave_ns;
 }
 
+void fetching_finish(struct fetching *fetching)
+{
+    for (uint32_t i = 0; i < fetching->n_locations; i++)
+        row_end(fetching, &fetching->rows[i]);
+}
+
 void fetching_write(struct fetching *fetching, struct sites *sites, struct analysis *analysis)
 {
     double run_ns = (double)(analysis->trace->end_ns - analysis->trace->start_ns);
-    for (uint32_t i = 0; i < fetching->n_locations; i++)
-        row_end(fetching, &fetching->rows[i]);
     sparse_pack(&fetching->spent);
     analysis->fetches = arena_array(&analysis->arena, struct repeated_fetch, FETCHES_MOST);
     for (size_t at = 0; at < fetching->spent.n && analysis->n_fetches < FETCHES_MOST;) {

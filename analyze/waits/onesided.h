@@ -178,6 +178,8 @@ void fetching_operation(struct fetching *fetching, uint32_t location, uint32_t r
 /* Every call, when it ends. */
 void fetching_call(struct fetching *fetching, uint32_t location, enum ww_class class, uint64_t enter_ns,
                    uint64_t leave_ns);
-/* After the last call: those that took a twentieth of the run or more on a process, at most a few, the first by place.
+/* After the last call: rows end. */
+void fetching_finish(struct fetching *fetching);
+/* After it: those that took a twentieth of the run or more on a process, at most a few, the first by place.
  */
 void fetching_write(struct fetching *fetching, struct sites *sites, struct analysis *analysis);

@@ -20,7 +20,7 @@ void replay_begin(struct replay *replay)
     replay->lanes = memory_lines(trace->n_locations + 1, sizeof *replay->lanes);
     replay->left = memory_lines(trace->n_locations + 1, sizeof *replay->left);
     replay->ranks = memory_lines(trace->n_ranks + 1, sizeof *replay->ranks);
-    replay->origin = history_origin(&replay->links->history, trace->start_ns);
+    replay->origin = history_origin(&replay->links->history, replay->begin_ns);
     replay->relays.floor_ns = evidence_floor_ns(trace);
     rounds_begin(&replay->rounds, replay->sites);
     for (uint32_t lane = 0; lane < trace->n_locations; lane++)
@@ -28,7 +28,7 @@ void replay_begin(struct replay *replay)
                                                       .is_main = trace->locations[lane].thread == 0,
                                                       .tip = mark_hold(replay->origin),
                                                       .loop = TRACE_NONE,
-                                                      .now_ns = trace->start_ns};
+                                                      .now_ns = replay->begin_ns};
 }
 
 void replay_release(struct replay *replay)
@@ -886,7 +886,7 @@ void replay_finish(struct replay *replay)
     /* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
     for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
         const struct queue_of_calls *lane = &replay->lanes[i];
-        if (lane->is_main && lane->now_ns < replay->trace->end_ns)
-            replay->ranks[lane->rank].ended_ns = (double)(replay->trace->end_ns - lane->now_ns);
+        if (lane->is_main && lane->now_ns < replay->end_ns)
+            replay->ranks[lane->rank].ended_ns = (double)(replay->end_ns - lane->now_ns);
     }
 }

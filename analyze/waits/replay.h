@@ -71,6 +71,7 @@ struct queue_of_calls {
 
 struct replay {
     const struct trace *trace;
+    uint64_t begin_ns, end_ns; /* of what is replayed */
     struct links *links;
     struct messages *messages;
     struct gatherings *gatherings;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run in sections, each of which is read as if it were a run of its own: its locations first enter what they are in
+ * the middle of, and leave at its end what they are in then (state.h). The run alone says where it is cut: at the first
+ * possible place after each further SECTION_EVENTS events.
+ *
+ * A run that is shorter, one without such places, and a part of a run are one section.
+ */
+#pragma once
+#include "analyze/sections/state.h"
+#include "analyze/steps/endings.h"
+
+enum { SECTION_EVENTS = 1 << 20 };
+
+/* Whom an event of a section is for. */
+enum section_event {
+    SECTION_BOTH,
+    SECTION_STATE, /* no record of the run: for those who begin anew with each section */
+    SECTION_RECORD /* for those who add up over the run: the section before has had its effect on the others */
+};
+
+struct sections {
+    struct trace *trace;
+    struct endings endings;
+    struct state *state;               /* NULL: it is one section */
+    uint64_t n_events_least, n_events; /* before the next cut; of the present section */
+    uint64_t begin_ns, end_ns;         /* of the present section; end_ns: once it has ended */
+    uint32_t number;                   /* of the present one, from 0 */
+    enum section_event event;          /* the last one handed out */
+    event_list made;
+    size_t next;
+    bool ends, is_held; /* this section; the event before which the run was cut is read next */
+    struct event held;
+};
+
+/* `trace` at its first event. */
+void sections_begin(struct sections *sections, struct trace *trace);
+void sections_release(struct sections *sections);
+/* The next event of the present section; NULL at its end. Valid until the next call. */
+const struct event *sections_next(struct sections *sections);
+/* After its end: goes on to the next section. False where there is none. */
+bool sections_go_on(struct sections *sections);
