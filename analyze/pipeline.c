@@ -254,7 +254,7 @@ static void take_state(struct passes *passes, const struct event *event)
 {
     const struct lane *lane = &passes->lanes.at[event->loc];
     if (event->kind == EV_ENTER && lane->depth)
-        findings_begin_in(&passes->findings, event->loc, lane->site);
+        findings_begin_in(&passes->findings, &passes->replay.rounds, event->loc, lane->site);
 }
 
 static void read_section(struct passes *passes, struct sections *sections)

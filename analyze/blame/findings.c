@@ -31,9 +31,13 @@ void findings_release(struct findings *findings)
     classes_release(&findings->classes);
 }
 
-void findings_begin_in(struct findings *findings, uint32_t location, uint32_t site)
+void findings_begin_in(struct findings *findings, const struct rounds *rounds, uint32_t location, uint32_t site)
 {
-    findings->done[location].cut_site = site;
+    struct location_done *done = &findings->done[location];
+    done->cut_site = site;
+    for (uint32_t loop = rounds->innermost.at[site]; loop != TRACE_NONE; loop = rounds->outer.at[loop])
+        if (loop < done->left.n && done->left.at[loop])
+            done->left.at[loop]--;
 }
 
 static void add_rank(struct rank_time *sum, struct rank_time *later)

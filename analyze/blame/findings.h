@@ -28,8 +28,9 @@ struct findings {
 
 void findings_begin(struct findings *findings, const struct trace *trace, const uint32_t *main_lanes);
 void findings_release(struct findings *findings);
-/* The present section begins with this location inside a call at that site, which the section before has counted. */
-void findings_begin_in(struct findings *findings, uint32_t location, uint32_t site);
+/* The present section begins with this location inside a call at that site, which the section before has counted, as it
+ * has that the loops around were left at its end. */
+void findings_begin_in(struct findings *findings, const struct rounds *rounds, uint32_t location, uint32_t site);
 /* Adds those of the next section, which is over. These may be left empty. */
 void findings_add(struct findings *findings, struct classes *classes, struct replay *replay, struct reader *reader);
 /* After the last section: what was found in all of them stands there instead. */

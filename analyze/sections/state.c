@@ -368,6 +368,8 @@ void state_write_end(const struct state *state, const struct event *event, event
     const struct trace *trace = state->trace;
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
         const struct place *place = &state->places[loc];
+        if (place->is_off)
+            *vec_push(events) = plain_event(EV_ON, loc, event->time_ns);
         struct event end = plain_event(EV_COLL_END, loc, event->time_ns);
         end.comm = event->comm;
         end.peer = event->peer;
