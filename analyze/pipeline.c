@@ -388,6 +388,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     analysis->n_mpi_calls = passes->reader.n_calls;
     analysis->n_polls = passes->reader.n_polls;
     analysis->n_events = passes->n_events;
+    analysis->n_sections = passes->n_sections;
 }
 
 /* Conservation: what is blamed is what was waited. */

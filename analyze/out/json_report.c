@@ -163,6 +163,7 @@ static json_t *json_analysis(struct json *json, const struct json_options *optio
                   json_ns(analysis->efficiency.wall_ns), "waiting_ns", json_ns(analysis->waiting_ns), "unexplained_ns",
                   json_ns(analysis->unexplained_ns), "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls",
                   (json_int_t)analysis->n_polls, "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
+    json_object_set_new(object, "sections", json_integer(analysis->n_sections));
     json_object_set_new(object, "title", json_text(trace_title(trace)));
     json_object_set_new(object, "contradictions", json_integer(analysis->n_contradictions));
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));

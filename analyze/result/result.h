@@ -670,6 +670,7 @@ struct analysis {
     struct profile profile;       /* of time */
     struct profile blame_profile; /* of waiting, at the routines that caused it */
     uint64_t n_mpi_calls, n_polls, n_events;
+    uint32_t n_sections;         /* in which it was read */
     struct open_wait {           /* a wait that never ended */
         uint32_t rank, for_rank; /* TRACE_NONE = unknown */
         const char *call, *file;

@@ -11,20 +11,42 @@ static uint64_t n_events_least(void)
     return n ? n : SECTION_EVENTS;
 }
 
+/* Of the first process. */
+static uint32_t paced_location(const struct trace *trace)
+{
+    const struct trace_location *main = trace_main_thread(trace, 0);
+    return main ? (uint32_t)(main - trace->locations) : TRACE_NONE;
+}
+
+/* So many of its events come with those of one section. */
+static uint64_t paced_events(const struct trace *trace, uint32_t paced, uint64_t least)
+{
+    uint64_t n_records = trace->locations[paced].n_records;
+    double part =
+        trace->n_records && n_records ? (double)n_records / (double)trace->n_records : 1 / (double)trace->n_locations;
+    double n = (double)least * part;
+    return n > 1 ? (uint64_t)n : 1;
+}
+
 void sections_begin(struct sections *sections, struct trace *trace)
 {
     uint64_t least = n_events_least();
+    uint32_t paced = paced_location(trace);
     bool is_short = trace->n_records && trace->n_records <= least;
-    *sections = (struct sections){.trace = trace, .n_events_least = least, .begin_ns = trace->start_ns};
+    *sections = (struct sections){.trace = trace,
+                                  .paced = paced,
+                                  .begin_ns = trace->start_ns,
+                                  .may_cut = !is_short && !trace->part && trace->n_ranks > 1 && paced != TRACE_NONE};
     endings_begin(&sections->endings, trace);
-    if (!is_short && !trace->part && trace->n_ranks > 1)
-        sections->state = state_make(trace);
+    if (!sections->may_cut)
+        return;
+    sections->every = sections->due = paced_events(trace, paced, least);
+    state_begin(&sections->state, trace);
 }
 
 void sections_release(struct sections *sections)
 {
-    if (sections->state)
-        state_release(sections->state);
+    state_release(&sections->state);
     vec_release(&sections->made);
     endings_release(&sections->endings);
 }
@@ -36,7 +58,7 @@ static void cut(struct sections *sections, const struct event *event)
     sections->ends = true;
     sections->end_ns = event->time_ns;
     sections->made.n = sections->next = 0;
-    state_write_end(sections->state, event, &sections->made);
+    state_write_end(&sections->state, event, &sections->made);
 }
 
 static const struct event *next_made(struct sections *sections)
@@ -45,23 +67,32 @@ static const struct event *next_made(struct sections *sections)
     return &sections->made.at[sections->next++];
 }
 
+/* A place that is not possible is passed over for good. */
+static bool is_cut_before(struct sections *sections, const struct event *event)
+{
+    const struct place *paced = &sections->state.places[sections->paced];
+    if (!state_is_candidate(&sections->state, event) || paced->n_at_enter < sections->due ||
+        !state_is_with(&sections->state, event, sections->paced))
+        return false;
+    sections->due = (paced->n_at_enter / sections->every + 1) * sections->every;
+    return state_may_cut(&sections->state, event);
+}
+
 static const struct event *next_record(struct sections *sections)
 {
     const struct event *event = sections->is_held ? &sections->held : endings_next(&sections->endings);
-    struct state *state = sections->state;
     bool is_held = sections->is_held;
     sections->is_held = false;
     sections->event = SECTION_BOTH;
-    if (!event || !state)
+    if (!event || !sections->may_cut)
         return event;
-    if (!is_held && sections->n_events >= sections->n_events_least && state_may_cut(state, event)) {
+    if (!is_held && is_cut_before(sections, event)) {
         cut(sections, event);
         return next_made(sections);
     }
-    sections->n_events++;
-    state_follow(state, event);
-    if (state_ends_cut(state, event))
+    if (state_ends_cut(&sections->state, event))
         sections->event = SECTION_RECORD;
+    state_follow(&sections->state, event);
     return event;
 }
 
@@ -84,9 +115,8 @@ bool sections_go_on(struct sections *sections)
     sections->ends = false;
     sections->is_held = true;
     sections->number++;
-    sections->n_events = 0;
     sections->begin_ns = sections->end_ns;
     sections->made.n = sections->next = 0;
-    state_write_begin(sections->state, &sections->held, &sections->made);
+    state_write_begin(&sections->state, &sections->held, &sections->made);
     return true;
 }

@@ -2,7 +2,8 @@
 /*
  * A run in sections, each of which is read as if it were a run of its own: its locations first enter what they are in
  * the middle of, and leave at its end what they are in then (state.h). The run alone says where it is cut: at the first
- * possible place after each further SECTION_EVENTS events.
+ * collective operation of all after each further SECTION_EVENTS events, if that is possible there. They are counted by
+ * those of one location, and its part in the records of the run.
  *
  * A run that is shorter, one without such places, and a part of a run are one section.
  */
@@ -12,7 +13,7 @@
 
 enum { SECTION_EVENTS = 1 << 20 };
 
-/* Whom an event of a section is for. */
+/* The readers of an event of a section. */
 enum section_event {
     SECTION_BOTH,
     SECTION_STATE, /* no record of the run: for those who begin anew with each section */
@@ -22,11 +23,13 @@ enum section_event {
 struct sections {
     struct trace *trace;
     struct endings endings;
-    struct state *state;               /* NULL: it is one section */
-    uint64_t n_events_least, n_events; /* before the next cut; of the present section */
-    uint64_t begin_ns, end_ns;         /* of the present section; end_ns: once it has ended */
-    uint32_t number;                   /* of the present one, from 0 */
-    enum section_event event;          /* the last one handed out */
+    bool may_cut; /* else it is one section */
+    struct state state;
+    uint32_t paced;            /* the location by which events are counted: */
+    uint64_t every, due;       /* the next cut is due after so many of its events; from this one on */
+    uint64_t begin_ns, end_ns; /* of the present section; end_ns: once it has ended */
+    uint32_t number;           /* of the present one, from 0 */
+    enum section_event event;  /* the last one handed out */
     event_list made;
     size_t next;
     bool ends, is_held; /* this section; the event before which the run was cut is read next */

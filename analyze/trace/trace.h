@@ -38,6 +38,7 @@ struct trace_location {
     uint64_t begin_ns;         /* events before that are missing: they were not kept; 0 = none is */
     enum ww_end end_how;       /* WW_END_NONE when unknown (foreign archives: WW_END_FINALIZE) */
     int32_t end_detail;
+    uint64_t n_records; /* as the archive's definitions say; 0 = unknown */
     uint64_t n_dropped; /* records that are lost: calls within other ones, and what found no room */
     uint64_t n_nested;  /* of these, the first kind */
 };
