@@ -22,7 +22,8 @@
 #include "analyze/blame/findings.h"
 #include "analyze/blame/occurrences.h"
 #include "analyze/code/script.h"
-#include "analyze/steps/endings.h"
+#include "analyze/engine/share.h"
+#include "analyze/steps/numbers.h"
 #include "analyze/steps/services.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/facts.h"
@@ -60,7 +61,6 @@ struct passes {
     struct costs costs;
     struct pools pools;
     struct survey survey;
-    struct endings endings;
     struct cpu_use cpu_use;
     struct services services;
     struct thread_use thread_use;
@@ -81,7 +81,6 @@ struct passes {
     char apart_from_classes[STAGE_APART];
     struct classes classes;
     char apart_from_the_rest[STAGE_APART];
-    struct findings findings; /* of the sections before the last */
     struct measures measures;
     struct sparse critical; /* the critical path */
     struct cause_times acting;
@@ -93,6 +92,7 @@ struct passes {
     struct time_sink times; /* takes what each location did when, or nobody does */
     uint64_t n_events;
     uint32_t n_sections;
+    VEC(uint32_t) cut_sites; /* by location: of the call in which the present section has begun; TRACE_NONE */
 };
 
 static void passes_begin(struct passes *passes, struct trace *trace, struct code *code)
@@ -168,7 +168,7 @@ static void passes_release(struct passes *passes)
     vec_release(&passes->acting.parts);
     measures_release(&passes->measures);
     passes_release_waits(passes);
-    findings_release(&passes->findings);
+    vec_release(&passes->cut_sites);
     call_steps_release(&passes->call_steps);
     thread_use_release(&passes->thread_use);
     services_release(&passes->services);
@@ -205,8 +205,9 @@ static void fetch_reading(const struct passes *passes)
 static void read_for_steps(struct passes *passes)
 {
     const struct event *event;
-    endings_begin(&passes->endings, passes->trace);
-    while ((event = endings_next(&passes->endings))) {
+    struct sections sections;
+    sections_begin(&sections, passes->trace);
+    while ((event = sections_next_record(&sections))) {
         fetch_lane(passes);
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
@@ -221,7 +222,8 @@ static void read_for_steps(struct passes *passes)
             costs_add(&passes->costs, lane->rank, &lane->stretch);
         }
     }
-    endings_release(&passes->endings);
+    passes->n_sections = sections.number + 1;
+    sections_release(&sections);
     cpu_use_complete(&passes->cpu_use);
     services_complete(&passes->services);
     thread_use_complete(&passes->thread_use);
@@ -249,24 +251,42 @@ static int read_first(struct passes *passes, struct trace *trace, struct code *c
     }
 }
 
+/* For tests. */
+static uint32_t processes_wanted(void)
+{
+    const char *wanted = getenv("WHYWAIT_PROCESSES");
+    return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : 1;
+}
+
 /* A location is in the middle of a call when the section begins. */
 static void take_state(struct passes *passes, const struct event *event)
 {
     const struct lane *lane = &passes->lanes.at[event->loc];
     if (event->kind == EV_ENTER && lane->depth)
-        findings_begin_in(&passes->findings, &passes->replay.rounds, event->loc, lane->site);
+        passes->cut_sites.at[event->loc] = lane->site;
 }
 
-static void read_section(struct passes *passes, struct sections *sections)
+static void begin_section(struct passes *passes, const struct sections *sections)
 {
-    const struct event *event;
     lanes_rewind(&passes->lanes, sections->begin_ns);
+    call_steps_release(&passes->call_steps);
+    call_steps_begin(&passes->call_steps, &passes->sites);
+    passes_begin_waits(passes, sections->begin_ns);
+    vec_resize(&passes->cut_sites, passes->trace->n_locations);
+    for (size_t i = 0; i < passes->cut_sites.n; i++)
+        passes->cut_sites.at[i] = TRACE_NONE;
     if (passes->trace->n_helpers) {
         staff_begin(&passes->staff, passes->trace->n_helpers - 1);
         occurrences_join(&passes->occurrences, &passes->staff);
         history_join(&passes->links.history, &passes->staff);
         calls_join(&passes->calls, &passes->staff);
     }
+}
+
+static void read_section(struct passes *passes, struct sections *sections)
+{
+    const struct event *event;
+    begin_section(passes, sections);
     while ((event = sections_next(sections))) {
         fetch_reading(passes);
         if (sections->event != SECTION_RECORD)
@@ -287,33 +307,160 @@ static void read_section(struct passes *passes, struct sections *sections)
     staff_end(&passes->staff);
 }
 
-/* The findings of a section that is alone stay in their places. */
-static void read_for_waits(struct passes *passes)
+/* Of several sections. */
+struct sections_reading {
+    struct passes *passes;
+    struct engine *engine;
+    struct numbers numbers;
+    struct findings findings;
+    struct file_use file_use;
+    struct exchanges exchanges;
+    struct traffic traffic;
+    uint64_t n_events;
+    bool has_last; /* the passes have read the last section, and found what the report says of the run's end */
+};
+
+static struct section_passes section_passes(struct passes *passes)
 {
+    return (struct section_passes){.classes = &passes->classes,
+                                   .replay = &passes->replay,
+                                   .reader = &passes->reader,
+                                   .lanes = &passes->lanes,
+                                   .locks = &passes->locks,
+                                   .cut_sites = passes->cut_sites.at};
+}
+
+static void forget_section(struct passes *passes)
+{
+    passes->n_events = 0;
+    file_use_release(&passes->file_use);
+    exchanges_release(&passes->exchanges);
+    if (passes->wants_facts)
+        traffic_release(&passes->traffic);
+    passes->file_use = (struct file_use){0};
+}
+
+static void give_section(struct sections_reading *reading, struct deal *deal, uint32_t number)
+{
+    struct passes *passes = reading->passes;
+    struct packing packing = {0};
+    const struct section_passes section = section_passes(passes);
+    numbers_pack(&reading->numbers, &packing);
+    findings_pack(&section, &packing);
+    pack_value(&packing, passes->n_events);
+    file_use_pack(&passes->file_use, &packing);
+    exchanges_pack(&passes->exchanges, &packing);
+    traffic_pack(&passes->traffic, &packing);
+    deal_give(deal, number, (struct parcel){packing.bytes.at, packing.bytes.n});
+    vec_release(&packing.bytes);
+}
+
+static void take_section(void *context, uint32_t number, struct parcel result)
+{
+    struct sections_reading *reading = context;
+    struct unpacking unpacking = {result.at, (const unsigned char *)result.at + result.n_bytes};
+    uint64_t n_events;
+    (void)number;
+    numbers_unpack(&reading->numbers, &unpacking);
+    findings_unpack(&reading->findings, &unpacking);
+    unpack_value(&unpacking, &n_events);
+    reading->n_events += n_events;
+    file_use_unpack(&reading->file_use, &unpacking);
+    exchanges_unpack(&reading->exchanges, &unpacking);
+    traffic_unpack(&reading->traffic, &unpacking);
+}
+
+static bool perform_sections(void *context, struct deal *deal)
+{
+    struct sections_reading *reading = context;
+    struct passes *passes = reading->passes;
     struct sections sections;
-    bool goes_on;
-    call_steps_begin(&passes->call_steps, &passes->sites);
-    findings_begin(&passes->findings, passes->trace, passes->lanes.rank_lane);
+    if (trace_rewind(passes->trace))
+        return false;
     sections_begin(&sections, passes->trace);
     do {
-        passes_begin_waits(passes, sections.begin_ns);
-        read_section(passes, &sections);
-        goes_on = sections_go_on(&sections);
-        if (sections.number)
-            findings_add(&passes->findings, &passes->classes, &passes->replay, &passes->reader);
-        if (goes_on)
+        bool is_mine = deal_has(deal, sections.number);
+        bool is_kept = sections.number + 1 == passes->n_sections && engine_is_first(reading->engine);
+        engine_tick(reading->engine);
+        if (!is_mine && !is_kept) {
+            sections_skip(&sections);
+            continue;
+        }
+        if (reading->has_last)
             passes_release_waits(passes);
-    } while (goes_on);
-    passes->n_sections = sections.number + 1;
-    if (sections.number) {
-        findings_give(&passes->findings, &passes->classes, &passes->replay, &passes->reader);
-        sparse_absorb(&passes->critical, &passes->findings.critical);
-        sparse_pack(&passes->critical);
-    } else {
-        fetching_finish(&passes->reader.fetching);
-        efficiency_critical_path(&passes->replay, &passes->critical);
-    }
+        numbers_reset(&reading->numbers);
+        read_section(passes, &sections);
+        if (is_mine)
+            give_section(reading, deal, sections.number);
+        forget_section(passes);
+        reading->has_last = is_kept;
+        if (!is_kept)
+            passes_release_waits(passes);
+    } while (sections_go_on(&sections));
     sections_release(&sections);
+    return !passes->trace->has_failed;
+}
+
+/* In place of those of the last section. */
+static void give_run(struct sections_reading *reading)
+{
+    struct passes *passes = reading->passes;
+    const struct section_passes section = section_passes(passes);
+    numbers_of_last(&reading->numbers);
+    numbers_settle(&reading->numbers);
+    findings_give(&reading->findings, &section);
+    sparse_absorb(&passes->critical, &reading->findings.critical);
+    sparse_pack(&passes->critical);
+    passes->n_events = reading->n_events;
+    passes->file_use = reading->file_use;
+    passes->exchanges = reading->exchanges;
+    passes->traffic = reading->traffic;
+}
+
+static void read_sections(struct passes *passes, struct engine *engine)
+{
+    struct sections_reading reading = {.passes = passes, .engine = engine};
+    const struct share share = {
+        .context = &reading, .perform = perform_sections, .take = take_section, .n_parts = passes->n_sections};
+    numbers_begin(&reading.numbers, &passes->sites, &passes->pools, &passes->lanes);
+    findings_begin(&reading.findings, &reading.numbers, &passes->cpu_use, passes->threshold);
+    bool is_done = share_perform(engine, &share);
+    if (is_done && engine_is_first(engine))
+        give_run(&reading);
+    findings_release(&reading.findings);
+    numbers_release(&reading.numbers);
+    if (is_done)
+        engine_end(engine);
+    else
+        engine_give_up(engine);
+}
+
+/* The findings of a section that is alone stay in their places. */
+static void read_alone(struct passes *passes)
+{
+    struct sections sections;
+    passes->trace->is_last_reading = true;
+    if (trace_rewind(passes->trace))
+        return;
+    sections_begin(&sections, passes->trace);
+    read_section(passes, &sections);
+    sections_release(&sections);
+    fetching_finish(&passes->reader.fetching);
+    efficiency_critical_path(&passes->replay, &passes->critical);
+}
+
+static void read_for_waits(struct passes *passes, bool may_share)
+{
+    struct engine engine = {0};
+    uint32_t n = may_share ? processes_wanted() : 1;
+    if (passes->n_sections == 1) {
+        read_alone(passes);
+        return;
+    }
+    trace_rest(passes->trace);
+    passes->trace->n_helpers = 0;
+    engine_fork(&engine, n < passes->n_sections ? n : passes->n_sections);
+    read_sections(passes, &engine);
 }
 
 static void find_causes(struct passes *passes, struct analysis *analysis, struct timeline *timeline)
@@ -427,10 +574,7 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     if (timeline)
         passes.times = timeline_sink(timeline, trace->n_locations);
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
-    trace->is_last_reading = true;
-    if (trace_rewind(trace))
-        goto out;
-    read_for_waits(&passes);
+    read_for_waits(&passes, !timeline);
     if (trace->has_failed)
         goto out;
     meter_end(&trace->meter);

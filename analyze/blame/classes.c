@@ -512,6 +512,7 @@ static void class_take(struct path_class *class, struct path_class *later, struc
 static void site_join(struct classes *classes, struct site_classes *later, done_before_of *before, const void *context)
 {
     struct site_classes *site = classes_site(classes, later->site, later->kind);
+    site->largest_ns = fmax(site->largest_ns, later->largest_ns);
     for (uint32_t rank = 0; rank < classes->n_ranks; rank++)
         site->rank_waiting_ns[rank] += later->rank_waiting_ns[rank];
     for (size_t i = 0; i < later->classes.n; i++) {
@@ -527,7 +528,6 @@ static void site_join(struct classes *classes, struct site_classes *later, done_
     }
     site->waiting_ns += later->waiting_ns;
     site->n_instances += later->n_instances;
-    site->largest_ns = fmax(site->largest_ns, later->largest_ns);
 }
 
 void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context)
@@ -535,6 +535,139 @@ void classes_join(struct classes *classes, struct classes *later, done_before_of
     for (size_t i = 0; i < later->sites.n; i++)
         site_join(classes, &later->sites.at[i], before, context);
     classes->waiting_ns += later->waiting_ns;
+}
+
+static void when_parts_pack(const struct when_parts *when, struct packing *packing)
+{
+    pack_bytes(packing, when->ns, (size_t)__builtin_popcount(when->parts) * sizeof *when->ns);
+}
+
+/* Of the parts that it says. */
+static void when_parts_unpack(struct when_parts *when, struct unpacking *unpacking)
+{
+    struct when_parts read = {0};
+    for (uint32_t left = when->parts; left; left &= left - 1) {
+        double ns;
+        unpack_value(unpacking, &ns);
+        when_parts_add(&read, (uint32_t)__builtin_ctz(left), ns);
+    }
+    *when = read;
+}
+
+static void sums_pack(struct sums *sums, struct packing *packing)
+{
+    struct sparse terms = {0};
+    sums_take(sums, &terms);
+    pack_sparse(packing, &terms);
+    sparse_release(&terms);
+}
+
+/* `numbers`: NULL = its keys are no atoms. */
+static void sums_unpack(struct sums *sums, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    struct sparse terms = {0};
+    unpack_sparse(unpacking, &terms);
+    if (numbers)
+        numbers_translate(numbers, &terms);
+    *sums = (struct sums){0};
+    sums_add_all(sums, &terms, 1);
+    sparse_release(&terms);
+}
+
+static void class_pack(struct path_class *class, struct packing *packing)
+{
+    pack_value(packing, *class);
+    when_parts_pack(&class->when_parts, packing);
+    when_parts_pack(&class->code_parts, packing);
+    when_parts_pack(&class->n_parts, packing);
+    for (uint32_t i = 0; i < class->n_late; i++) {
+        pack_value(packing, class->late[i]);
+        when_parts_pack(&class->late[i].when, packing);
+    }
+    pack_sparse(packing, &class->shape);
+    sums_pack(&class->terms_so_far, packing);
+    sums_pack(&class->waits_so_far, packing);
+    sums_pack(&class->lates_so_far, packing);
+    pack_sparse(packing, &class->counts);
+}
+
+static void shape_unpack(struct sparse *shape, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    *shape = (struct sparse){0};
+    unpack_sparse(unpacking, shape);
+    for (size_t i = 0; i < shape->n; i++) {
+        uint64_t key = shape->at[i].key, step = numbers_step(numbers, (uint32_t)(key & UINT32_MAX) / 2);
+        shape->at[i].key = (key & SHAPE_TIMED) | 2 * step | (key & 1);
+    }
+    sparse_pack(shape);
+}
+
+static void class_unpack(struct path_class *class, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    unpack_value(unpacking, class);
+    when_parts_unpack(&class->when_parts, unpacking);
+    when_parts_unpack(&class->code_parts, unpacking);
+    when_parts_unpack(&class->n_parts, unpacking);
+    class->late = calloc(class->n_late + 1u, sizeof *class->late);
+    if (!class->late)
+        err_out_of_memory(class->n_late * sizeof *class->late);
+    for (uint32_t i = 0; i < class->n_late; i++) {
+        unpack_value(unpacking, &class->late[i]);
+        when_parts_unpack(&class->late[i].when, unpacking);
+    }
+    shape_unpack(&class->shape, unpacking, numbers);
+    sums_unpack(&class->terms_so_far, unpacking, numbers);
+    sums_unpack(&class->waits_so_far, unpacking, NULL);
+    sums_unpack(&class->lates_so_far, unpacking, NULL);
+    class->counts = (struct sparse){0};
+    unpack_sparse(unpacking, &class->counts);
+}
+
+void classes_pack(struct classes *classes, struct packing *packing)
+{
+    pack_value(packing, classes->waiting_ns);
+    pack_value(packing, classes->sites.n);
+    for (size_t i = 0; i < classes->sites.n; i++) {
+        struct site_classes *site = &classes->sites.at[i];
+        pack_value(packing, *site);
+        pack_bytes(packing, site->rank_waiting_ns, classes->n_ranks * sizeof *site->rank_waiting_ns);
+        for (size_t k = 0; k < site->classes.n; k++)
+            class_pack(site->classes.at[k], packing);
+    }
+}
+
+void classes_unpack(struct classes *classes, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    size_t n_sites;
+    unpack_value(unpacking, &classes->waiting_ns);
+    unpack_value(unpacking, &n_sites);
+    for (size_t i = 0; i < n_sites; i++) {
+        struct site_classes read;
+        unpack_value(unpacking, &read);
+        struct site_classes *site = classes_site(classes, read.site, read.kind);
+        unpack_bytes(unpacking, site->rank_waiting_ns, classes->n_ranks * sizeof *site->rank_waiting_ns);
+        site->n_instances = read.n_instances;
+        site->tiny = read.tiny;
+        site->waiting_ns = read.waiting_ns;
+        site->largest_ns = read.largest_ns;
+        for (size_t k = 0; k < read.classes.n; k++) {
+            *vec_push(&site->classes) = arena_new(&classes->arena, struct path_class);
+            class_unpack(site->classes.at[k], unpacking, numbers);
+        }
+    }
+}
+
+void classes_know(struct classes *classes, const struct numbers *numbers)
+{
+    for (size_t i = 0; i < classes->sites.n; i++)
+        for (size_t k = 0; k < classes->sites.at[i].classes.n; k++) {
+            struct path_class *class = classes->sites.at[i].classes.at[k];
+            struct sparse terms = {0};
+            sums_take(&class->terms_so_far, &terms);
+            numbers_know(numbers, &terms);
+            sums_add_all(&class->terms_so_far, &terms, 1);
+            sparse_release(&terms);
+        }
 }
 
 static void class_expand(struct classes *classes, struct path_class *class, struct arena *arena)

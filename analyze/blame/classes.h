@@ -34,6 +34,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/waits/sink.h"
 #include "analyze/steps/cpu_use.h"
+#include "analyze/steps/numbers.h"
 #include "analyze/steps/pools.h"
 
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. Lengths of gaps between its
@@ -167,6 +168,10 @@ double when_parts_get(const struct when_parts *when, uint32_t part);
 double when_parts_sum(const struct when_parts *when);
 /* It joins a class, or founds one. */
 void classes_add(struct classes *classes, const struct instance *instance);
+/* Gives the classes of a section away, and takes them, empty before, with numbers of the run. What is packed is gone.
+ */
+void classes_pack(struct classes *classes, struct packing *packing);
+void classes_unpack(struct classes *classes, struct unpacking *unpacking, const struct numbers *numbers);
 /* The doing of a rank before a section of the run: calls at a site, rounds of the loop around it that were left,
  * and time outside MPI. */
 struct done_before {
@@ -177,6 +182,8 @@ typedef struct done_before done_before_of(const void *context, uint32_t rank, ui
 /* Adds the classes of the next section, `before` which so much was done, as if its instances came now: a class joins
  * another one by the rule by which an instance does. The other one may be left empty. */
 void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context);
+/* The numbers of steps are those of the run: what was joined knows the steps of pools again. */
+void classes_know(struct classes *classes, const struct numbers *numbers);
 /* The end: characterisations in steps, which go into the arena. */
 void classes_expand(struct classes *classes, struct arena *arena);
 /* In the key of a share whose time is clocked: sampling adds no error to it. */

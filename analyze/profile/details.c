@@ -14,15 +14,40 @@ struct file_use_key {
     uint32_t site, file, rank;
 };
 
+static void file_use_add(struct file_use *use, struct file_use_key key, uint64_t bytes)
+{
+    uint32_t id = intern_put(&use->keys, &key, sizeof key);
+    if (id == use->bytes.n)
+        *vec_push(&use->bytes) = 0;
+    use->bytes.at[id] += bytes;
+}
+
+void file_use_pack(const struct file_use *use, struct packing *packing)
+{
+    pack_intern(packing, &use->keys, 0, sizeof(struct file_use_key));
+    pack_bytes(packing, use->bytes.at, use->bytes.n * sizeof *use->bytes.at);
+}
+
+void file_use_unpack(struct file_use *use, struct unpacking *unpacking)
+{
+    uint32_t n;
+    unpack_value(unpacking, &n);
+    struct unpacking keys = *unpacking;
+    unpacking->at += n * sizeof(struct file_use_key);
+    for (uint32_t i = 0; i < n; i++) {
+        struct file_use_key key;
+        uint64_t bytes;
+        unpack_value(&keys, &key);
+        unpack_value(unpacking, &bytes);
+        file_use_add(use, key, bytes);
+    }
+}
+
 void file_use_take(struct file_use *use, const struct lane *lane, const struct event *event)
 {
     if (!lane->depth || lane->is_off)
         return;
-    struct file_use_key key = {lane->site, event->file, lane->rank};
-    uint32_t id = intern_put(&use->keys, &key, sizeof key);
-    if (id == use->bytes.n)
-        *vec_push(&use->bytes) = 0;
-    use->bytes.at[id] += event->bytes;
+    file_use_add(use, (struct file_use_key){lane->site, event->file, lane->rank}, event->bytes);
 }
 
 void file_use_release(struct file_use *use)
@@ -554,18 +579,54 @@ static void moved_add(struct moved *moved, uint64_t bytes)
 }
 
 /* Distances that are met first have a place, others are counted together. */
-static void add_partner(struct site_exchange *site, int64_t distance)
+static void add_partner(struct site_exchange *site, int64_t distance, uint64_t n)
 {
     uint32_t at = 0;
     while (at < site->n_partners && site->partners[at].distance != distance)
         at++;
     if (at == EXCHANGE_PARTNERS) {
-        site->n_others++;
+        site->n_others += n;
         return;
     }
     if (at == site->n_partners)
         site->partners[site->n_partners++].distance = distance;
-    site->partners[at].n++;
+    site->partners[at].n += n;
+}
+
+static void moved_join(struct moved *moved, const struct moved *later)
+{
+    if (!later->n)
+        return;
+    moved->least = moved->n && moved->least < later->least ? moved->least : later->least;
+    moved->most = moved->most > later->most ? moved->most : later->most;
+    moved->bytes += later->bytes;
+    moved->n += later->n;
+}
+
+static void exchange_join(struct site_exchange *site, const struct site_exchange *later)
+{
+    moved_join(&site->messages, &later->messages);
+    moved_join(&site->collectives, &later->collectives);
+    site->n_members = site->n_members > later->n_members ? site->n_members : later->n_members;
+    for (uint32_t i = 0; i < later->n_partners; i++)
+        add_partner(site, later->partners[i].distance, later->partners[i].n);
+    site->n_others += later->n_others;
+}
+
+void exchanges_pack(const struct exchanges *exchanges, struct packing *packing)
+{
+    pack_vec(packing, &exchanges->sites);
+}
+
+void exchanges_unpack(struct exchanges *exchanges, struct unpacking *unpacking)
+{
+    struct exchanges later = {0};
+    unpack_vec(unpacking, &later.sites);
+    if (later.sites.n > exchanges->sites.n)
+        vec_resize(&exchanges->sites, later.sites.n);
+    for (size_t i = 0; i < later.sites.n; i++)
+        exchange_join(&exchanges->sites.at[i], &later.sites.at[i]);
+    exchanges_release(&later);
 }
 
 void exchanges_take(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
@@ -587,7 +648,7 @@ void exchanges_take(struct exchanges *exchanges, const struct trace *trace, cons
     if (peer == TRACE_NONE)
         return;
     moved_add(&site->messages, event->bytes);
-    add_partner(site, (int64_t)peer - lane->rank);
+    add_partner(site, (int64_t)peer - lane->rank, 1);
 }
 
 static int by_falling_n(const void *a, const void *b)

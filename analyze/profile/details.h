@@ -12,6 +12,7 @@
 #include "analyze/result/result.h"
 #include "analyze/steps/calltree.h"
 #include "analyze/steps/lanes.h"
+#include "wrap/base/packing.h"
 
 struct file_use {
     struct intern keys;  /* struct file_use_key */
@@ -29,6 +30,9 @@ static inline void file_use_feed(struct file_use *use, const struct lane *lane, 
 /* Adds the files to the causes and what was moved to their ranks. Causes are complete. */
 void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis);
 void file_use_release(struct file_use *use);
+/* Gives that of a section away; adds it to that of the run. */
+void file_use_pack(const struct file_use *use, struct packing *packing);
+void file_use_unpack(struct file_use *use, struct unpacking *unpacking);
 
 /*
  * Threads of a process that share a cause. The same work takes twice as long when half as many threads do it, and that
@@ -142,3 +146,6 @@ static inline void exchanges_feed(struct exchanges *exchanges, const struct trac
 void exchanges_write(const struct exchanges *exchanges, const struct classes *classes, const struct measures *measures,
                      struct analysis *analysis);
 void exchanges_release(struct exchanges *exchanges);
+/* Gives those of a section away; adds them to those of the run. */
+void exchanges_pack(const struct exchanges *exchanges, struct packing *packing);
+void exchanges_unpack(struct exchanges *exchanges, struct unpacking *unpacking);

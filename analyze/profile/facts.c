@@ -8,6 +8,14 @@ struct traffic_key {
     uint32_t site, rank;
 };
 
+static struct traffic_count *traffic_count(struct traffic *traffic, struct traffic_key key)
+{
+    uint32_t id = intern_put(&traffic->keys, &key, sizeof key);
+    if (id == traffic->counts.n)
+        vec_push(&traffic->counts);
+    return &traffic->counts.at[id];
+}
+
 void traffic_feed(struct traffic *traffic, const struct trace *trace, const struct lane *lane,
                   const struct event *event)
 {
@@ -20,14 +28,34 @@ void traffic_feed(struct traffic *traffic, const struct trace *trace, const stru
     enum ww_class class = trace->regions[lane->region].class;
     if (class == WW_TEST || class == WW_IPROBE)
         return;
-    struct traffic_key key = {lane->site, lane->rank};
-    uint32_t id = intern_put(&traffic->keys, &key, sizeof key);
-    if (id == traffic->counts.n)
-        vec_push(&traffic->counts);
-    struct traffic_count *count = &traffic->counts.at[id];
+    struct traffic_count *count = traffic_count(traffic, (struct traffic_key){lane->site, lane->rank});
     count->n_calls += is_call;
     count->n_messages += is_message;
     count->n_bytes += is_sent ? event->bytes : 0;
+}
+
+void traffic_pack(const struct traffic *traffic, struct packing *packing)
+{
+    pack_intern(packing, &traffic->keys, 0, sizeof(struct traffic_key));
+    pack_bytes(packing, traffic->counts.at, traffic->counts.n * sizeof *traffic->counts.at);
+}
+
+void traffic_unpack(struct traffic *traffic, struct unpacking *unpacking)
+{
+    uint32_t n;
+    unpack_value(unpacking, &n);
+    struct unpacking keys = *unpacking;
+    unpacking->at += n * sizeof(struct traffic_key);
+    for (uint32_t i = 0; i < n; i++) {
+        struct traffic_key key;
+        struct traffic_count later;
+        unpack_value(&keys, &key);
+        unpack_value(unpacking, &later);
+        struct traffic_count *count = traffic_count(traffic, key);
+        count->n_calls += later.n_calls;
+        count->n_messages += later.n_messages;
+        count->n_bytes += later.n_bytes;
+    }
 }
 
 void traffic_release(struct traffic *traffic)

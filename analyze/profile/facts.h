@@ -10,6 +10,7 @@
 #pragma once
 #include "analyze/blame/blame.h"
 #include "analyze/steps/lanes.h"
+#include "wrap/base/packing.h"
 
 /* By call site and rank. */
 struct traffic {
@@ -24,6 +25,9 @@ struct traffic_count {
 void traffic_feed(struct traffic *traffic, const struct trace *trace, const struct lane *lane,
                   const struct event *event);
 void traffic_release(struct traffic *traffic);
+/* Gives that of a section away; adds it to that of the run. A call in which a section begins is none of its own. */
+void traffic_pack(const struct traffic *traffic, struct packing *packing);
+void traffic_unpack(struct traffic *traffic, struct unpacking *unpacking);
 
 /* Adds the facts to the analysis, whose allocations are complete. */
 void facts_write(struct analysis *analysis, const struct measures *measures, struct executions *executions,

@@ -108,6 +108,23 @@ const struct event *sections_next(struct sections *sections)
     return event;
 }
 
+void sections_skip(struct sections *sections)
+{
+    while (sections_next(sections))
+        continue;
+}
+
+const struct event *sections_next_record(struct sections *sections)
+{
+    for (;;) {
+        const struct event *event = sections_next(sections);
+        if (event && sections->event != SECTION_STATE)
+            return event;
+        if (!event && !sections_go_on(sections))
+            return NULL;
+    }
+}
+
 bool sections_go_on(struct sections *sections)
 {
     if (!sections->ends)

@@ -41,5 +41,9 @@ void sections_begin(struct sections *sections, struct trace *trace);
 void sections_release(struct sections *sections);
 /* The next event of the present section; NULL at its end. Valid until the next call. */
 const struct event *sections_next(struct sections *sections);
+/* Passes over all its events. */
+void sections_skip(struct sections *sections);
 /* After its end: goes on to the next section. False where there is none. */
 bool sections_go_on(struct sections *sections);
+/* Instead of all these: the records of the run, as if it were one section. */
+const struct event *sections_next_record(struct sections *sections);

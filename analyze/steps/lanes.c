@@ -108,7 +108,6 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
     struct lane *lane = &lanes->at[location];
     struct stretch kept = lane->stretch;
     struct sparse bins = lane->bins;
-    bool is_later = lanes->begin_ns > lanes->trace->start_ns;
     sparse_clear(&bins);
     *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
                           .has_team = lane->has_team,
@@ -118,7 +117,6 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
                           .frame = TRACE_NONE,
                           .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
                           .next_worker = TRACE_NONE,
-                          .lacked_long_ns = is_later ? lane->lacked_long_ns : 0,
                           .bins = bins,
                           .stretch = kept};
     stretch_begin(lanes, lane, lanes->begin_ns);
@@ -262,6 +260,13 @@ static uint32_t path_step(struct lanes *lanes, uint32_t context)
     uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, context, TRACE_NONE);
     lanes->path_steps.at[context] = step + 1;
     return step;
+}
+
+void lanes_forget_steps(struct lanes *lanes, uint32_t from)
+{
+    for (size_t i = 0; i < lanes->path_steps.n; i++)
+        if (lanes->path_steps.at[i] > from)
+            lanes->path_steps.at[i] = 0;
 }
 
 /* Charges the time since the last mark to the user region the location is in. Otherwise nothing is known. */

@@ -116,9 +116,11 @@ enum lane_news {
 
 void lanes_begin(struct lanes *lanes, struct sites *sites);
 /* The first event again, for the second reading, or that of a section of the run that begins then. What was learned
- * about workers is kept, and from section to section for how long locations lacked a CPU. */
+ * about workers is kept. */
 void lanes_rewind(struct lanes *lanes, uint64_t begin_ns);
 void lanes_release(struct lanes *lanes);
+/* Steps from this number on are none any more. */
+void lanes_forget_steps(struct lanes *lanes, uint32_t from);
 static inline bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
 {
     return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];

@@ -467,6 +467,20 @@ static uint32_t pool_atom(struct pools *pools, uint32_t id, int amount)
     return ATOM_IS_POOL | (id * N_AMOUNTS + (uint32_t)amount);
 }
 
+void pools_forget_shares(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->n; i++)
+        memset(pools->at[i].shares, 0, sizeof pools->at[i].shares);
+    pools->gaps.n = 0;
+    arena_release(&pools->arena);
+}
+
+void pools_know(struct pools *pools, uint32_t atom)
+{
+    uint32_t number = atom & ~ATOM_IS_POOL;
+    pool_atom(pools, number / N_AMOUNTS, (int)(number % N_AMOUNTS));
+}
+
 /* The samples of a stretch as a pool of one, which borrows them. */
 static struct pool pool_of_own(const struct stretch *stretch, const struct sparse *on)
 {

@@ -90,6 +90,11 @@ void pools_complete(struct pools *pools);
 void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out, struct sparse *lent,
                   struct spent *spent);
 
+/* All shares are made anew, when they are asked for. */
+void pools_forget_shares(struct pools *pools);
+/* An atom of a pool, given out before they were forgotten: its shares are there again. */
+void pools_know(struct pools *pools, uint32_t atom);
+
 /* How much of an atom is what the program's code did (step_state_is_code). */
 static inline double pools_atom_code(const struct pools *pools, uint32_t atom)
 {

@@ -334,6 +334,12 @@ uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
     return recent_put(sites->recent_pairs, &sites->pairs, from, to);
 }
 
+void sites_cut_pairs(struct sites *sites, uint32_t n)
+{
+    intern_cut(&sites->pairs, n);
+    memset(sites->recent_pairs, 0, sizeof sites->recent_pairs);
+}
+
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair)
 {
     return sites->pairs.items[pair].bytes;

@@ -95,6 +95,15 @@ static void stop_reading(struct otf2_reader *reader)
     archive->has_started = archive->plays = false;
 }
 
+static void archive_rest(struct trace *trace)
+{
+    struct otf2_reader *reader = reader_of(trace);
+    if (reader->helpers.n)
+        helpers_end(&reader->helpers);
+    locations_close(&reader->archive);
+    reader->archive.has_started = false;
+}
+
 /* Later parts of the run. */
 
 struct later_part {
@@ -253,6 +262,7 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
     reader->archive.source = (struct trace_source){.rewind = archive_rewind,
                                                    .skip = archive_skip,
                                                    .read = archive_read,
+                                                   .rest = archive_rest,
                                                    .close = archive_close,
                                                    .settle = archive_settle};
     int result = opening_read(&reader->archive, anchor);
@@ -280,6 +290,12 @@ int trace_rewind(struct trace *trace)
 {
     trace->ready.n = trace->ready.next = 0;
     return trace->part ? part_rewind(trace) : trace->source->rewind(trace);
+}
+
+void trace_rest(struct trace *trace)
+{
+    if (trace->source->rest)
+        trace->source->rest(trace);
 }
 
 bool trace_read(struct trace *trace)

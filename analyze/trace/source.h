@@ -15,6 +15,7 @@ struct trace_source {
     void (*skip)(struct trace *trace, uint64_t from_ns, struct trace_skipped *skipped);
     /* The next events, one at least; none at the end. Valid until the next call. */
     void (*read)(struct trace *trace, struct event_block *block);
+    void (*rest)(struct trace *trace);  /* trace_rest; NULL = it has no files */
     void (*close)(struct trace *trace); /* releases the source itself */
     int (*settle)(struct trace *trace); /* trace_settle; NULL = there is nothing to settle */
 };

@@ -271,6 +271,16 @@ uint32_t intern_find(const struct intern *table, const void *bytes, size_t size_
     return id_plus_1 ? id_plus_1 - 1 : INTERN_NONE;
 }
 
+static void intern_place(struct intern *table)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        size_t at = table->items[i].hash & (table->cap - 1);
+        while (table->slots[at].id_plus_1)
+            at = (at + 1) & (table->cap - 1);
+        table->slots[at].id_plus_1 = (uint32_t)i + 1;
+    }
+}
+
 static void intern_grow(struct intern *table)
 {
     free(table->slots);
@@ -278,12 +288,7 @@ static void intern_grow(struct intern *table)
     table->slots = calloc(table->cap, sizeof *table->slots);
     if (!table->slots)
         err_out_of_memory(table->cap * sizeof *table->slots);
-    for (size_t i = 0; i < table->n; i++) {
-        size_t at = table->items[i].hash & (table->cap - 1);
-        while (table->slots[at].id_plus_1)
-            at = (at + 1) & (table->cap - 1);
-        table->slots[at].id_plus_1 = (uint32_t)i + 1;
-    }
+    intern_place(table);
 }
 
 uint32_t intern_put(struct intern *table, const void *bytes, size_t size_bytes)
@@ -311,6 +316,15 @@ uint32_t intern_text(struct intern *table, const char *text)
 const char *intern_get(const struct intern *table, uint32_t id)
 {
     return table->items[id].bytes;
+}
+
+void intern_cut(struct intern *table, size_t n)
+{
+    if (n >= table->n)
+        return;
+    table->n = n;
+    memset(table->slots, 0, table->cap * sizeof *table->slots);
+    intern_place(table);
 }
 
 void intern_release(struct intern *table)

@@ -231,6 +231,8 @@ uint32_t intern_text(struct intern *table, const char *text);
 uint32_t intern_find(const struct intern *table, const void *bytes, size_t size_bytes);
 /* The text of an id handed out by intern_text; lives as long as the table. */
 const char *intern_get(const struct intern *table, uint32_t id);
+/* Forgets all but the first n. */
+void intern_cut(struct intern *table, size_t n);
 void intern_release(struct intern *table);
 
 uint64_t hash_bytes(const void *bytes, size_t size_bytes);
