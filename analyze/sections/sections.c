@@ -40,7 +40,8 @@ void sections_begin(struct sections *sections, struct trace *trace)
     endings_begin(&sections->endings, trace);
     if (!sections->may_cut)
         return;
-    sections->every = sections->due = paced_events(trace, paced, least);
+    sections->every = paced_events(trace, paced, least);
+    sections->last_tried = UINT64_MAX;
     state_begin(&sections->state, trace);
 }
 
@@ -67,15 +68,23 @@ static const struct event *next_made(struct sections *sections)
     return &sections->made.at[sections->next++];
 }
 
-/* A place that is not possible is passed over for good. */
+/* Once in each span but the first; which places are tried does not depend on the outcome. */
 static bool is_cut_before(struct sections *sections, const struct event *event)
 {
     const struct place *paced = &sections->state.places[sections->paced];
-    if (!state_is_candidate(&sections->state, event) || paced->n_at_enter < sections->due ||
-        !state_is_with(&sections->state, event, sections->paced))
+    if (!state_is_candidate(&sections->state, event) || !state_is_with(&sections->state, event, sections->paced))
         return false;
-    sections->due = (paced->n_at_enter / sections->every + 1) * sections->every;
-    return state_may_cut(&sections->state, event);
+    uint64_t turn = paced->n_at_enter / sections->every;
+    if (turn > sections->turn)
+        sections->n_tried = 0;
+    sections->turn = turn;
+    bool is_tried = turn && paced->n_of_all != sections->last_tried && sections->n_tried < CUT_TRIES;
+    sections->n_tried += is_tried;
+    sections->last_tried = paced->n_of_all;
+    if (!is_tried || !state_may_cut(&sections->state, event))
+        return false;
+    sections->n_tried = CUT_TRIES;
+    return true;
 }
 
 static const struct event *next_record(struct sections *sections)

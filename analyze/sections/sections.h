@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A run in sections, each of which is read as if it were a run of its own: its locations first enter what they are in
- * the middle of, and leave at its end what they are in then (state.h). The run alone says where it is cut: at the first
- * collective operation of all after each further SECTION_EVENTS events, if that is possible there. They are counted by
- * those of one location, and its part in the records of the run.
+ * the middle of, and leave at its end what they are in then (state.h). The run alone says where it is cut: once in
+ * SECTION_EVENTS events at most, at one of the first CUT_TRIES collective operations of all where that is possible
+ * (state.h). Events are counted by those of one location, and its part in the records of the run.
  *
  * A run that is shorter, one without such places, and a part of a run are one section.
  */
@@ -11,7 +11,7 @@
 #include "analyze/sections/state.h"
 #include "analyze/steps/endings.h"
 
-enum { SECTION_EVENTS = 1 << 20 };
+enum { SECTION_EVENTS = 1 << 20, CUT_TRIES = 8 };
 
 /* The readers of an event of a section. */
 enum section_event {
@@ -26,7 +26,10 @@ struct sections {
     bool may_cut; /* else it is one section */
     struct state state;
     uint32_t paced;            /* the location by which events are counted: */
-    uint64_t every, due;       /* the next cut is due after so many of its events; from this one on */
+    uint64_t every;            /* a cut is due once in so many of its events, */
+    uint64_t turn;             /* the present of these spans, from 0, in which */
+    uint64_t last_tried;       /* operations that had ended before the last place that was tried */
+    uint32_t n_tried;          /* so many places were tried; CUT_TRIES: no other one is */
     uint64_t begin_ns, end_ns; /* of the present section; end_ns: once it has ended */
     uint32_t number;           /* of the present one, from 0 */
     enum section_event event;  /* the last one handed out */

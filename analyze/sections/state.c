@@ -6,14 +6,8 @@
 #include "wrap/base/keys.h"
 #include <stdlib.h>
 
-/* Partners, times tags, that a location has from cut to cut. */
-enum { CHANNELS_MOST = 1 << 16 };
-
 /* Members of a communicator count these apart. */
 enum count_space { COUNT_BLOCKING, COUNT_NONBLOCKING, COUNT_FILE, COUNT_FENCE };
-struct count_key {
-    uint32_t comm, space;
-};
 
 static bool is_of_all(const struct trace *trace, const struct trace_comm *comm)
 {
@@ -34,58 +28,43 @@ void state_begin(struct state *state, const struct trace *trace)
         state->is_of_all[i] = is_of_all(trace, &trace->comms[i]);
 }
 
-static void requests_release(struct requests *requests)
-{
-    vec_release(&requests->at);
-    map_release(&requests->index);
-}
-
 void state_release(struct state *state)
 {
     for (uint32_t i = 0; state->places && i < state->trace->n_locations; i++) {
         struct place *place = &state->places[i];
         vec_release(&place->open);
-        requests_release(&place->receives);
-        requests_release(&place->sends);
-        intern_release(&place->channel_keys);
-        vec_release(&place->channels);
-        intern_release(&place->counted);
-        vec_release(&place->n_counted);
+        vec_release(&place->posted);
+        map_release(&place->receives);
     }
     vec_free(state->places);
     vec_free(state->is_of_all);
+    map_release(&state->members);
     *state = (struct state){0};
 }
 
-/* Messages. */
+/* Under way. */
 
-static void request_put(struct requests *requests, const struct event *event)
+static void post_receive(struct place *place, const struct event *event)
 {
-    *vec_push(&requests->at) = *event;
-    *map_put(&requests->index, event->request, NULL) = requests->at.n;
+    *vec_push(&place->posted) = *event;
+    *map_put(&place->receives, event->request, NULL) = place->posted.n;
 }
 
-static void request_take(struct requests *requests, uint64_t request)
+static void complete_receive(struct place *place, uint64_t request)
 {
-    const uint64_t *index = map_get(&requests->index, request);
+    const uint64_t *index = map_get(&place->receives, request);
     if (!index)
         return;
-    requests->at.at[*index - 1].kind = EV_END;
-    map_remove(&requests->index, request);
-    if (!requests->index.n)
-        requests->at.n = 0;
+    place->posted.at[*index - 1].kind = EV_END;
+    map_remove(&place->receives, request);
+    if (!place->receives.n)
+        place->posted.n = 0;
 }
 
-/* `sent`: the last of n messages that were sent; NULL = they were received. */
-static void follow_channel(struct place *place, struct channel_key key, const struct event *sent, int64_t n)
+/* A number for both sides of a message, which one of them adds and the other one takes away. */
+static uint64_t message_number(uint32_t comm, int32_t tag, uint32_t source, uint32_t destination)
 {
-    uint32_t id = intern_put(&place->channel_keys, &key, sizeof key);
-    if (id == place->channels.n)
-        vec_push(&place->channels)->last.kind = EV_END;
-    struct channel *channel = &place->channels.at[id];
-    channel->n += sent ? n : -n;
-    if (sent)
-        channel->last = *sent;
+    return hash_u64(hash_u64(key_pair(source, destination) + 1) ^ key_pair(comm, (uint32_t)tag));
 }
 
 static void follow_message(const struct state *state, struct place *place, const struct event *event)
@@ -93,37 +72,54 @@ static void follow_message(const struct state *state, struct place *place, const
     uint32_t rank = state->trace->locations[event->loc].rank;
     uint32_t peer = messages_peer(state->trace, event->comm, rank, event->peer);
     bool is_sent = event->kind == EV_SEND || event->kind == EV_ISEND;
-    if (event->kind == EV_ISEND)
-        request_put(&place->sends, event);
-    else if (event->kind == EV_IRECV_DONE)
-        request_take(&place->receives, event->request);
+    if (event->kind == EV_IRECV_DONE)
+        complete_receive(place, event->request);
     if (peer == TRACE_NONE)
         return;
-    struct channel_key key = {event->comm, is_sent ? rank : peer, is_sent ? peer : rank, event->tag};
-    follow_channel(place, key, is_sent ? event : NULL, 1);
-    place->is_never |= place->channels.n > CHANNELS_MOST;
+    if (is_sent)
+        place->under_way += message_number(event->comm, event->tag, rank, peer);
+    else
+        place->under_way -= message_number(event->comm, event->tag, peer, rank);
 }
 
-/* Operations of several processes. */
-
-static void count_operation(const struct state *state, struct place *place, uint32_t comm, enum count_space space)
+/* The index of a process in a communicator; TRACE_NONE. */
+static uint32_t member_of(struct state *state, uint32_t comm, uint32_t rank, uint32_t n)
 {
-    struct count_key key = {comm, space};
-    if (comm >= state->trace->n_comms || state->trace->comms[comm].n + state->trace->comms[comm].n_remote < 2)
-        return;
-    uint32_t id = intern_put(&place->counted, &key, sizeof key);
-    if (id == place->n_counted.n)
-        vec_push(&place->n_counted);
-    place->n_counted.at[id]++;
+    const struct trace_comm *at = &state->trace->comms[comm];
+    if (rank < n && at->ranks[rank] == rank)
+        return rank;
+    bool is_new;
+    uint64_t *index = map_put(&state->members, key_pair(comm, rank), &is_new);
+    for (uint32_t i = 0; is_new && i < n && !*index; i++)
+        *index = at->ranks[i] == rank ? i + 1 : 0;
+    return (uint32_t)*index - 1;
 }
 
-static void follow_rma_sync(const struct state *state, struct place *place, const struct event *event)
+/* Of n members each adds a number of its own and takes that of the next one away: so the sum over all members that have
+ * done as much is 0. */
+static void count_operation(struct state *state, struct place *place, const struct event *event, enum count_space space)
+{
+    uint32_t n = event->comm < state->trace->n_comms
+                     ? state->trace->comms[event->comm].n + state->trace->comms[event->comm].n_remote
+                     : 0;
+    if (n < 2)
+        return;
+    uint32_t member = member_of(state, event->comm, state->trace->locations[event->loc].rank, n);
+    uint64_t operation = hash_u64(key_pair(event->comm, (uint32_t)space) + 1);
+    if (member == TRACE_NONE)
+        return;
+    place->under_way += hash_u64(operation ^ member) - hash_u64(operation ^ ((member + 1) % n));
+}
+
+/* Each location. */
+
+static void follow_rma_sync(struct state *state, struct place *place, const struct event *event)
 {
     uint32_t region = place->open.n ? place->open.at[place->open.n - 1].region : TRACE_NONE;
     enum ww_class class = region < state->trace->n_regions ? state->trace->regions[region].class : WW_LOCAL;
     place->has_operations = false;
     if (class == WW_RMA_FENCE)
-        count_operation(state, place, event->comm, COUNT_FENCE);
+        count_operation(state, place, event, COUNT_FENCE);
     else if (class == WW_RMA_POST || class == WW_RMA_START)
         place->n_pending++;
     else if (class == WW_RMA_WAIT || class == WW_RMA_COMPLETE)
@@ -131,8 +127,6 @@ static void follow_rma_sync(const struct state *state, struct place *place, cons
     else if (class == WW_RMA_LOCK || class == WW_RMA_UNLOCK || class == WW_RMA_FLUSH)
         place->is_never = true;
 }
-
-/* Each location. */
 
 static bool is_call(const struct trace *trace, const struct event *event)
 {
@@ -154,15 +148,15 @@ static void follow_leave(const struct state *state, struct place *place)
         place->n_calls -= is_call(state->trace, &place->open.at[--place->open.n]);
 }
 
-static void follow_rare(const struct state *state, struct place *place, const struct event *event)
+static void follow_rare(struct state *state, struct place *place, const struct event *event)
 {
     switch (event->kind) {
     case EV_ICOLL_DONE:
         place->n_pending--;
-        count_operation(state, place, event->comm, COUNT_NONBLOCKING);
+        count_operation(state, place, event, COUNT_NONBLOCKING);
         break;
     case EV_IO:
-        count_operation(state, place, event->comm, COUNT_FILE);
+        count_operation(state, place, event, COUNT_FILE);
         break;
     case EV_RMA_SYNC:
         follow_rma_sync(state, place, event);
@@ -198,15 +192,12 @@ void state_follow(struct state *state, const struct event *event)
     case EV_IRECV_DONE:
         follow_message(state, place, event);
         break;
-    case EV_ISEND_DONE:
-        request_take(&place->sends, event->request);
-        break;
     case EV_IRECV:
-        request_put(&place->receives, event);
+        post_receive(place, event);
         break;
     case EV_COLL_END:
         place->n_of_all += state_is_candidate(state, event);
-        count_operation(state, place, event->comm, COUNT_BLOCKING);
+        count_operation(state, place, event, COUNT_BLOCKING);
         break;
     case EV_ICOLL:
         place->n_pending++;
@@ -245,34 +236,6 @@ static bool is_inside(const struct trace *trace, const struct place *place, uint
            trace->regions[call->region].coll == coll && !place->n_pending && !place->has_operations;
 }
 
-/* All members of each communicator have done as many operations. */
-static bool are_even(const struct state *state)
-{
-    struct intern keys = {0};
-    VEC(uint64_t) counts = {0}, members = {0};
-    bool are = true;
-    for (uint32_t i = 0; i < state->trace->n_locations; i++) {
-        const struct place *place = &state->places[i];
-        for (uint32_t k = 0; k < place->counted.n; k++) {
-            uint32_t id = intern_put(&keys, place->counted.items[k].bytes, place->counted.items[k].size);
-            if (id == counts.n) {
-                *vec_push(&counts) = place->n_counted.at[k];
-                vec_push(&members);
-            }
-            are &= counts.at[id] == place->n_counted.at[k];
-            members.at[id]++;
-        }
-    }
-    for (uint32_t id = 0; id < keys.n && are; id++) {
-        const struct count_key *key = keys.items[id].bytes;
-        are = members.at[id] == (uint64_t)state->trace->comms[key->comm].n + state->trace->comms[key->comm].n_remote;
-    }
-    intern_release(&keys);
-    vec_release(&counts);
-    vec_release(&members);
-    return are;
-}
-
 bool state_is_with(const struct state *state, const struct event *event, uint32_t paced)
 {
     const struct place *place = &state->places[paced];
@@ -282,11 +245,14 @@ bool state_is_with(const struct state *state, const struct event *event, uint32_
 bool state_may_cut(const struct state *state, const struct event *event)
 {
     const struct trace *trace = state->trace;
-    for (uint32_t i = 0; i < trace->n_locations; i++)
-        if (state->places[i].is_never ||
-            (trace->locations[i].thread == 0 && !is_inside(trace, &state->places[i], event->coll)))
+    uint64_t under_way = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        const struct place *place = &state->places[i];
+        if (place->is_never || (trace->locations[i].thread == 0 && !is_inside(trace, place, event->coll)))
             return false;
-    return are_even(state);
+        under_way += place->under_way;
+    }
+    return !under_way;
 }
 
 static struct event plain_event(enum event_kind kind, uint32_t loc, uint64_t time_ns)
@@ -344,78 +310,19 @@ static void write_place(struct place *place, uint32_t loc, uint64_t time_ns, eve
         add_at(events, place->open.at[i], time_ns);
     if (place->is_off)
         add_at(events, place->off, time_ns);
-    for (size_t i = 0; i < place->receives.at.n; i++)
-        if (place->receives.at.at[i].kind == EV_IRECV)
-            add_at(events, place->receives.at.at[i], time_ns);
-}
-
-struct going {
-    struct intern keys;
-    VEC(struct channel) channels;
-};
-
-/* Both sides of all channels. */
-static void take_channels(struct going *going, struct place *place)
-{
-    for (uint32_t k = 0; k < place->channel_keys.n; k++) {
-        const struct channel *from = &place->channels.at[k];
-        uint32_t id = intern_put(&going->keys, place->channel_keys.items[k].bytes, place->channel_keys.items[k].size);
-        struct channel *to = &going->channels.at[id];
-        if (id == going->channels.n) {
-            to = vec_push(&going->channels);
-            to->last.kind = EV_END;
-        }
-        to->n += from->n;
-        if (from->last.kind != EV_END)
-            to->last = from->last;
-    }
-    intern_release(&place->channel_keys);
-    vec_release(&place->channels);
-}
-
-/* The messages of a channel that are on their way: the latest may still be waited for by their sender. */
-static void write_channel(const struct state *state, const struct channel_key *key, struct channel channel,
-                          uint64_t time_ns, event_list *events)
-{
-    const struct requests *sends = &state->places[channel.last.loc].sends;
-    VEC(uint32_t) going = {0};
-    for (uint32_t i = 0; i < sends->at.n; i++) {
-        const struct event *send = &sends->at.at[i];
-        bool is_here = send->kind == EV_ISEND && send->comm == key->comm && send->tag == key->tag &&
-                       messages_peer(state->trace, send->comm, key->source, send->peer) == key->destination;
-        if (is_here)
-            *vec_push(&going) = i;
-    }
-    struct event sent = channel.last;
-    sent.kind = EV_SEND;
-    sent.flags = EVENT_WAS_SENT;
-    for (int64_t left = channel.n; left > (int64_t)going.n; left--)
-        add_at(events, sent, time_ns);
-    for (size_t i = going.n > (size_t)channel.n ? going.n - (size_t)channel.n : 0; i < going.n; i++)
-        add_at(events, sends->at.at[going.at[i]], time_ns);
-    vec_release(&going);
+    for (size_t i = 0; i < place->posted.n; i++)
+        if (place->posted.at[i].kind == EV_IRECV)
+            add_at(events, place->posted.at[i], time_ns);
 }
 
 void state_write_begin(struct state *state, const struct event *event, event_list *events)
 {
     const struct trace *trace = state->trace;
-    struct going going = {0};
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
         struct place *place = &state->places[loc];
         place->was_cut = trace->locations[loc].thread == 0;
         write_place(place, loc, event->time_ns, events);
-        take_channels(&going, place);
     }
-    for (uint32_t i = 0; i < going.keys.n; i++) {
-        const struct channel_key *key = going.keys.items[i].bytes;
-        const struct channel *channel = &going.channels.at[i];
-        if (channel->n <= 0 || channel->last.kind == EV_END)
-            continue;
-        write_channel(state, key, *channel, event->time_ns, events);
-        follow_channel(&state->places[channel->last.loc], *key, &channel->last, channel->n);
-    }
-    intern_release(&going.keys);
-    vec_release(&going.channels);
 }
 
 bool state_ends_cut(struct state *state, const struct event *event)

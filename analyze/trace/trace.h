@@ -96,9 +96,9 @@ static inline uint64_t trace_code_address(uint64_t address, bool is_return)
 enum event_kind {
     EV_ENTER,      /* region, frame: where it was called (TRACE_NONE = unknown) */
     EV_LEAVE,      /* region; tag: calls that this one stands for, beside itself (-1: it is part of one) */
-    EV_SEND,       /* blocking send posted: peer, comm, tag, bytes; flags EVENT_WAS_SENT */
+    EV_SEND,       /* blocking send posted: peer, comm, tag, bytes */
     EV_RECV,       /* blocking receive done */
-    EV_ISEND,      /* + request; likewise */
+    EV_ISEND,      /* + request */
     EV_ISEND_DONE, /* request */
     EV_IRECV,      /* receive posted: request */
     EV_IRECV_DONE, /* peer, comm, tag, bytes, request */
@@ -130,9 +130,6 @@ enum event_kind {
                     call whose members all take part, else TRACE_NONE */
     EV_END,      /* last event of a location; flags = enum ww_end */
 };
-
-/* The message was sent before the events begin: it is on its way, and its sender need not wait for that any more. */
-enum { EVENT_WAS_SENT = 1 };
 
 /* An instrumentation point of a module that was built with exact counts. */
 struct trace_point {

@@ -123,11 +123,6 @@ static void read_send(struct reader *reader, uint32_t lane, const struct event *
     struct message *message = messages_send(reader->replay->messages, event, reading_point(reader, lane));
     if (!message)
         return;
-    if (event->kind == EV_SEND && event->flags & EVENT_WAS_SENT) {
-        message->is_sent = true;
-        message_drop(reader->replay->messages, message);
-        return;
-    }
     if (event->kind == EV_ISEND) {
         request_put(reader, lane, event->request, REQUEST_SEND)->message = message;
         return;
