@@ -330,6 +330,14 @@ static struct section_passes section_passes(struct passes *passes)
                                    .cut_sites = passes->cut_sites.at};
 }
 
+/* What was made beyond those that all have is forgotten. */
+static void reset_numbers(struct sections_reading *reading)
+{
+    numbers_reset(&reading->numbers);
+    pools_forget_shares(&reading->passes->pools);
+    lanes_forget_steps(&reading->passes->lanes, reading->numbers.n_steps);
+}
+
 static void forget_section(struct passes *passes)
 {
     passes->n_events = 0;
@@ -388,7 +396,7 @@ static bool perform_sections(void *context, struct deal *deal)
         }
         if (reading->has_last)
             passes_release_waits(passes);
-        numbers_reset(&reading->numbers);
+        reset_numbers(reading);
         read_section(passes, &sections);
         if (is_mine)
             give_section(reading, deal, sections.number);
@@ -407,6 +415,7 @@ static void give_run(struct sections_reading *reading)
     struct passes *passes = reading->passes;
     const struct section_passes section = section_passes(passes);
     numbers_of_last(&reading->numbers);
+    reset_numbers(reading);
     numbers_settle(&reading->numbers);
     findings_give(&reading->findings, &section);
     sparse_absorb(&passes->critical, &reading->findings.critical);
@@ -422,8 +431,12 @@ static void read_sections(struct passes *passes, struct engine *engine)
     struct sections_reading reading = {.passes = passes, .engine = engine};
     const struct share share = {
         .context = &reading, .perform = perform_sections, .take = take_section, .n_parts = passes->n_sections};
-    numbers_begin(&reading.numbers, &passes->sites, &passes->pools, &passes->lanes);
-    findings_begin(&reading.findings, &reading.numbers, &passes->cpu_use, passes->threshold);
+    numbers_begin(&reading.numbers, &passes->sites);
+    findings_begin(&reading.findings, &reading.numbers,
+                   &(struct findings_input){.pools = &passes->pools,
+                                            .cpu_use = &passes->cpu_use,
+                                            .main_lanes = passes->lanes.rank_lane,
+                                            .threshold = passes->threshold});
     bool is_done = share_perform(engine, &share);
     if (is_done && engine_is_first(engine))
         give_run(&reading);

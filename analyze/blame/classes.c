@@ -568,7 +568,7 @@ static void sums_unpack(struct sums *sums, struct unpacking *unpacking, const st
     struct sparse terms = {0};
     unpack_sparse(unpacking, &terms);
     if (numbers)
-        numbers_translate(numbers, &terms);
+        atoms_translate(numbers, &terms);
     *sums = (struct sums){0};
     sums_add_all(sums, &terms, 1);
     sparse_release(&terms);
@@ -657,14 +657,14 @@ void classes_unpack(struct classes *classes, struct unpacking *unpacking, const 
     }
 }
 
-void classes_know(struct classes *classes, const struct numbers *numbers)
+void classes_know(struct classes *classes, struct pools *pools)
 {
     for (size_t i = 0; i < classes->sites.n; i++)
         for (size_t k = 0; k < classes->sites.at[i].classes.n; k++) {
             struct path_class *class = classes->sites.at[i].classes.at[k];
             struct sparse terms = {0};
             sums_take(&class->terms_so_far, &terms);
-            numbers_know(numbers, &terms);
+            pools_know(pools, &terms);
             sums_add_all(&class->terms_so_far, &terms, 1);
             sparse_release(&terms);
         }

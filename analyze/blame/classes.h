@@ -34,7 +34,6 @@
 #include "analyze/constants/constants.h"
 #include "analyze/waits/sink.h"
 #include "analyze/steps/cpu_use.h"
-#include "analyze/steps/numbers.h"
 #include "analyze/steps/pools.h"
 
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. Lengths of gaps between its
@@ -183,7 +182,7 @@ typedef struct done_before done_before_of(const void *context, uint32_t rank, ui
  * another one by the rule by which an instance does. The other one may be left empty. */
 void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context);
 /* The numbers of steps are those of the run: what was joined knows the steps of pools again. */
-void classes_know(struct classes *classes, const struct numbers *numbers);
+void classes_know(struct classes *classes, struct pools *pools);
 /* The end: characterisations in steps, which go into the arena. */
 void classes_expand(struct classes *classes, struct arena *arena);
 /* In the key of a share whose time is clocked: sampling adds no error to it. */

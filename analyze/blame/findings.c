@@ -3,16 +3,17 @@
 #include "analyze/blame/efficiency.h"
 #include <stdlib.h>
 
-void findings_begin(struct findings *findings, struct numbers *numbers, const struct cpu_use *cpu_use, double threshold)
+void findings_begin(struct findings *findings, struct numbers *numbers, const struct findings_input *input)
 {
     const struct trace *trace = numbers->sites->trace;
-    *findings = (struct findings){.trace = trace, .main_lanes = numbers->lanes->rank_lane, .numbers = numbers};
+    *findings =
+        (struct findings){.trace = trace, .main_lanes = input->main_lanes, .numbers = numbers, .pools = input->pools};
     findings->done = memory_lines(trace->n_locations + 1, sizeof *findings->done);
     findings->ranks = memory_lines(trace->n_ranks + 1, sizeof *findings->ranks);
     rounds_begin(&findings->rounds, numbers->sites);
-    classes_begin(&findings->classes, numbers->pools, cpu_use, trace->n_ranks);
-    if (threshold > 0)
-        findings->classes.threshold = threshold;
+    classes_begin(&findings->classes, input->pools, input->cpu_use, trace->n_ranks);
+    if (input->threshold > 0)
+        findings->classes.threshold = input->threshold;
 }
 
 void findings_release(struct findings *findings)
@@ -140,7 +141,7 @@ static void unpack_atoms(const struct findings *findings, struct sparse *sum, st
 {
     struct sparse atoms = {0};
     unpack_sparse(unpacking, &atoms);
-    numbers_translate(findings->numbers, &atoms);
+    atoms_translate(findings->numbers, &atoms);
     sparse_absorb(sum, &atoms);
     sparse_release(&atoms);
 }
@@ -171,7 +172,7 @@ static void unpack_rank(const struct findings *findings, struct rank_time *sum, 
 static void unpack_classes(struct findings *findings, struct unpacking *unpacking)
 {
     struct classes later;
-    classes_begin(&later, findings->classes.pools, findings->classes.cpu_use, findings->trace->n_ranks);
+    classes_begin(&later, findings->pools, findings->classes.cpu_use, findings->trace->n_ranks);
     classes_unpack(&later, unpacking, findings->numbers);
     classes_join(&findings->classes, &later, done_before, findings);
     classes_release(&later);
@@ -215,7 +216,7 @@ static void give_ranks(struct findings *findings, struct replay *replay)
         sparse_pack(&replay->ranks[rank].atoms);
         sparse_pack(&replay->ranks[rank].counts);
         sparse_pack(&replay->ranks[rank].served);
-        numbers_know(findings->numbers, &replay->ranks[rank].atoms);
+        pools_know(findings->pools, &replay->ranks[rank].atoms);
     }
     replay->n_forced = findings->n_forced;
     replay->unexplained_ns = findings->unexplained_ns;
@@ -228,10 +229,10 @@ void findings_give(struct findings *findings, const struct section_passes *passe
     struct sparse fetched = passes->reader->fetching.spent;
     *passes->classes = findings->classes;
     findings->classes = of_last;
-    classes_know(passes->classes, findings->numbers);
+    classes_know(passes->classes, findings->pools);
     give_ranks(findings, passes->replay);
     sparse_pack(&findings->critical);
-    numbers_know(findings->numbers, &findings->critical);
+    pools_know(findings->pools, &findings->critical);
     passes->reader->fetching.spent = findings->fetched;
     findings->fetched = fetched;
     passes->reader->n_calls = findings->n_calls;
@@ -241,8 +242,8 @@ void findings_give(struct findings *findings, const struct section_passes *passe
         last->step = last->step == TRACE_NONE ? TRACE_NONE : numbers_step(findings->numbers, last->step);
     }
     for (size_t i = 0; i < passes->locks->works.n; i++) {
-        numbers_translate(findings->numbers, &passes->locks->works.at[i].atoms);
-        numbers_know(findings->numbers, &passes->locks->works.at[i].atoms);
+        atoms_translate(findings->numbers, &passes->locks->works.at[i].atoms);
+        pools_know(findings->pools, &passes->locks->works.at[i].atoms);
     }
     for (uint32_t i = 0; i < findings->trace->n_locations; i++)
         passes->lanes->at[i].lacked_long_ns = findings->done[i].lacked_long_ns;

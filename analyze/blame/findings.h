@@ -29,6 +29,7 @@ struct findings {
     const struct trace *trace;
     const uint32_t *main_lanes; /* by rank; borrowed */
     struct numbers *numbers;    /* borrowed */
+    struct pools *pools;        /* likewise */
     struct rounds rounds;
     struct classes classes;
     struct rank_time *ranks;
@@ -38,9 +39,15 @@ struct findings {
     double unexplained_ns;
 };
 
-/* `numbers` have begun. `threshold`: of classes, 0 = the usual one. */
-void findings_begin(struct findings *findings, struct numbers *numbers, const struct cpu_use *cpu_use,
-                    double threshold);
+struct findings_input {
+    struct pools *pools;
+    const struct cpu_use *cpu_use;
+    const uint32_t *main_lanes; /* by rank */
+    double threshold;           /* of classes; 0 = the usual one */
+};
+
+/* `numbers` have begun. What the input points to is borrowed. */
+void findings_begin(struct findings *findings, struct numbers *numbers, const struct findings_input *input);
 void findings_release(struct findings *findings);
 /* Gives away those of a section that is over. Only what a report says of the run's end stays. */
 void findings_pack(const struct section_passes *passes, struct packing *packing);

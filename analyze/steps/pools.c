@@ -184,6 +184,80 @@ void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch 
     pools->at[everybody].is_of_all_ranks = pools->at[neighbours].is_of_all_ranks = true;
 }
 
+enum { POOL_VECTORS = 8 };
+/* All that is sampled. Keys are steps, but for the last one's: slices and steps. */
+static void vectors_of(struct pool *pool, struct sparse *vectors[POOL_VECTORS])
+{
+    struct sparse *all[POOL_VECTORS] = {&pool->on,   &pool->blocked, &pool->sync,   &pool->worker,
+                                        &pool->idle, &pool->calling, &pool->beside, &pool->slices.weights};
+    memcpy(vectors, all, sizeof all);
+}
+
+void pools_pack(struct pools *pools, struct packing *packing)
+{
+    struct sparse *vectors[POOL_VECTORS];
+    pack_value(packing, pools->n);
+    for (size_t i = 0; i < pools->n; i++) {
+        struct pool *pool = &pools->at[i];
+        pack_bytes(packing, pools->keys.items[i].bytes, sizeof(struct pool_key));
+        pack_value(packing, *pool);
+        vectors_of(pool, vectors);
+        for (int k = 0; k < POOL_VECTORS; k++)
+            pack_sparse(packing, vectors[k]);
+    }
+}
+
+static uint32_t site_of_key(const struct numbers *numbers, uint32_t site)
+{
+    return site & FROM_FUNCTION ? site : numbers_site(numbers, site);
+}
+
+static void pool_unpack(struct pool *pool, const struct pool *later, struct unpacking *unpacking,
+                        const struct numbers *numbers)
+{
+    struct sparse *vectors[POOL_VECTORS];
+    vectors_of(pool, vectors);
+    for (int k = 0; k < POOL_VECTORS; k++) {
+        struct sparse added = {0};
+        unpack_sparse(unpacking, &added);
+        for (size_t i = 0; i < added.n; i++)
+            added.at[i].key = key_pair(key_high(added.at[i].key), numbers_step(numbers, key_low(added.at[i].key)));
+        sparse_absorb(vectors[k], &added);
+        sparse_release(&added);
+    }
+    pool->team_ns += later->team_ns;
+    pool->team_idle_ns += later->team_idle_ns;
+    pool->by_workers_ns += later->by_workers_ns;
+    pool->n_samples += later->n_samples;
+    pool->n_worker += later->n_worker;
+    pool->n_blocked += later->n_blocked;
+    pool->n_sync += later->n_sync;
+    pool->is_of_all_ranks |= later->is_of_all_ranks;
+}
+
+void pools_unpack(struct pools *pools, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    size_t n;
+    number_list ids = {0}, all = {0};
+    unpack_value(unpacking, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct pool_key key;
+        struct pool later;
+        unpack_value(unpacking, &key);
+        unpack_value(unpacking, &later);
+        key.from = site_of_key(numbers, key.from);
+        key.to = site_of_key(numbers, key.to);
+        uint32_t id = pool_put(pools, key);
+        *vec_push(&ids) = id;
+        *vec_push(&all) = later.all;
+        pool_unpack(&pools->at[id], &later, unpacking, numbers);
+    }
+    for (size_t i = 0; i < n; i++)
+        pools->at[ids.at[i]].all = all.at[i] == INTERN_NONE ? INTERN_NONE : ids.at[all.at[i]];
+    vec_release(&ids);
+    vec_release(&all);
+}
+
 uint32_t pools_between(const struct pools *pools, uint32_t pool)
 {
     struct pool_key key = *(const struct pool_key *)pools->keys.items[pool].bytes;
@@ -475,10 +549,24 @@ void pools_forget_shares(struct pools *pools)
     arena_release(&pools->arena);
 }
 
-void pools_know(struct pools *pools, uint32_t atom)
+void pools_know(struct pools *pools, const struct sparse *atoms)
 {
-    uint32_t number = atom & ~ATOM_IS_POOL;
-    pool_atom(pools, number / N_AMOUNTS, (int)(number % N_AMOUNTS));
+    for (size_t i = 0; i < atoms->n; i++) {
+        uint32_t atom = key_atom(atoms->at[i].key), number = atom & ~ATOM_IS_POOL;
+        if (atom & ATOM_IS_POOL)
+            pool_atom(pools, number / N_AMOUNTS, (int)(number % N_AMOUNTS));
+    }
+}
+
+void atoms_translate(const struct numbers *numbers, struct sparse *atoms)
+{
+    for (size_t i = 0; i < atoms->n; i++) {
+        uint64_t key = atoms->at[i].key;
+        if (!(key_atom(key) & ATOM_IS_POOL))
+            atoms->at[i].key = (key & ~(uint64_t)UINT32_MAX) | numbers_step(numbers, key_atom(key));
+    }
+    atoms->n_packed = 0;
+    sparse_pack(atoms);
 }
 
 /* The samples of a stretch as a pool of one, which borrows them. */

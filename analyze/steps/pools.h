@@ -22,6 +22,7 @@
  */
 #pragma once
 #include "analyze/steps/lanes.h"
+#include "analyze/steps/numbers.h"
 
 struct pool {
     struct sparse on, blocked, sync, worker, idle, calling, beside;
@@ -92,8 +93,13 @@ void pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, s
 
 /* All shares are made anew, when they are asked for. */
 void pools_forget_shares(struct pools *pools);
-/* An atom of a pool, given out before they were forgotten: its shares are there again. */
-void pools_know(struct pools *pools, uint32_t atom);
+/* The steps of pools among these atoms are known, which were given out before shares were forgotten. */
+void pools_know(struct pools *pools, const struct sparse *atoms);
+/* The keys of a section's vector by atom_key become those of the run. */
+void atoms_translate(const struct numbers *numbers, struct sparse *atoms);
+/* Gives the pools of a section away; adds them to those of the run. Before they are complete. */
+void pools_pack(struct pools *pools, struct packing *packing);
+void pools_unpack(struct pools *pools, struct unpacking *unpacking, const struct numbers *numbers);
 
 /* How much of an atom is what the program's code did (step_state_is_code). */
 static inline double pools_atom_code(const struct pools *pools, uint32_t atom)

@@ -334,9 +334,13 @@ uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
     return recent_put(sites->recent_pairs, &sites->pairs, from, to);
 }
 
-void sites_cut_pairs(struct sites *sites, uint32_t n)
+void sites_cut(struct sites *sites, uint32_t n_contexts, uint32_t n_sites, uint32_t n_pairs)
 {
-    intern_cut(&sites->pairs, n);
+    intern_cut(&sites->contexts, n_contexts);
+    intern_cut(&sites->sites, n_sites);
+    intern_cut(&sites->pairs, n_pairs);
+    memset(sites->recent_contexts, 0, sizeof sites->recent_contexts);
+    memset(sites->recent_sites, 0, sizeof sites->recent_sites);
     memset(sites->recent_pairs, 0, sizeof sites->recent_pairs);
 }
 
