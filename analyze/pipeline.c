@@ -92,6 +92,7 @@ struct passes {
     struct time_sink times; /* takes what each location did when, or nobody does */
     uint64_t n_events;
     uint32_t n_sections;
+    bool is_in_sections;     /* the first reading is, too */
     VEC(uint32_t) cut_sites; /* by location: of the call in which the present section has begun; TRACE_NONE */
 };
 
@@ -202,12 +203,11 @@ static void fetch_reading(const struct passes *passes)
     }
 }
 
-static void read_for_steps(struct passes *passes)
+/* A section, or all. */
+static void read_for_steps(struct passes *passes, struct sections *sections)
 {
     const struct event *event;
-    struct sections sections;
-    sections_begin(&sections, passes->trace);
-    while ((event = sections_next_record(&sections))) {
+    while ((event = passes->is_in_sections ? sections_next(sections) : sections_next_record(sections))) {
         fetch_lane(passes);
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
@@ -222,8 +222,10 @@ static void read_for_steps(struct passes *passes)
             costs_add(&passes->costs, lane->rank, &lane->stretch);
         }
     }
-    passes->n_sections = sections.number + 1;
-    sections_release(&sections);
+}
+
+static void steps_complete(struct passes *passes)
+{
     cpu_use_complete(&passes->cpu_use);
     services_complete(&passes->services);
     thread_use_complete(&passes->thread_use);
@@ -233,16 +235,153 @@ static void read_for_steps(struct passes *passes)
     costs_fit(&passes->costs, &passes->survey);
 }
 
+/* The passes of the first reading that a section begins anew. */
+struct step_passes {
+    struct lanes lanes;
+    struct pools pools;
+    struct survey survey;
+    struct cpu_use cpu_use;
+    struct services services;
+    struct thread_use thread_use;
+};
+
+static void step_passes_begin(struct passes *passes)
+{
+    lanes_begin(&passes->lanes, &passes->sites);
+    pools_begin(&passes->pools, &passes->sites, &passes->costs);
+    cpu_use_begin(&passes->cpu_use, passes->trace);
+    services_begin(&passes->services, passes->trace);
+    passes->survey = (struct survey){0};
+    passes->thread_use = (struct thread_use){0};
+}
+
+static void step_passes_release(struct passes *passes)
+{
+    thread_use_release(&passes->thread_use);
+    services_release(&passes->services);
+    cpu_use_release(&passes->cpu_use);
+    survey_release(&passes->survey);
+    pools_release(&passes->pools);
+    lanes_release(&passes->lanes);
+}
+
+/* Those that are, for those that were. */
+static void step_passes_swap(struct passes *passes, struct step_passes *other)
+{
+    struct step_passes now = {passes->lanes,   passes->pools,    passes->survey,
+                              passes->cpu_use, passes->services, passes->thread_use};
+    passes->lanes = other->lanes;
+    passes->pools = other->pools;
+    passes->survey = other->survey;
+    passes->cpu_use = other->cpu_use;
+    passes->services = other->services;
+    passes->thread_use = other->thread_use;
+    *other = now;
+}
+
+struct steps_reading {
+    struct passes *passes;
+    struct engine *engine;
+    struct numbers numbers;
+    struct step_passes run; /* of all sections so far */
+    uint32_t n_sections;
+};
+
+static void give_steps(struct steps_reading *reading, struct deal *deal, uint32_t number)
+{
+    struct passes *passes = reading->passes;
+    struct packing packing = {0};
+    numbers_pack(&reading->numbers, &packing);
+    lanes_pack(&passes->lanes, &packing);
+    pools_pack(&passes->pools, &packing);
+    survey_pack(&passes->survey, &packing);
+    cpu_use_pack(&passes->cpu_use, &packing);
+    services_pack(&passes->services, &packing);
+    thread_use_pack(&passes->thread_use, &packing);
+    deal_give(deal, number, (struct parcel){packing.bytes.at, packing.bytes.n});
+    vec_release(&packing.bytes);
+}
+
+static void take_steps(void *context, uint32_t number, struct parcel result)
+{
+    struct steps_reading *reading = context;
+    struct unpacking unpacking = {result.at, (const unsigned char *)result.at + result.n_bytes};
+    (void)number;
+    numbers_unpack(&reading->numbers, &unpacking);
+    lanes_unpack(&reading->run.lanes, &unpacking, &reading->numbers);
+    pools_unpack(&reading->run.pools, &unpacking, &reading->numbers);
+    survey_unpack(&reading->run.survey, &unpacking);
+    cpu_use_unpack(&reading->run.cpu_use, &unpacking);
+    services_unpack(&reading->run.services, &unpacking);
+    thread_use_unpack(&reading->run.thread_use, &unpacking);
+}
+
+static bool perform_steps(void *context, struct deal *deal)
+{
+    struct steps_reading *reading = context;
+    struct passes *passes = reading->passes;
+    struct sections sections;
+    if (trace_rewind(passes->trace))
+        return false;
+    sections_begin(&sections, passes->trace);
+    do {
+        engine_tick(reading->engine);
+        if (!deal_has(deal, sections.number)) {
+            sections_skip(&sections);
+            continue;
+        }
+        numbers_reset(&reading->numbers);
+        step_passes_begin(passes);
+        lanes_rewind(&passes->lanes, sections.begin_ns);
+        read_for_steps(passes, &sections);
+        give_steps(reading, deal, sections.number);
+        step_passes_release(passes);
+    } while (sections_go_on(&sections));
+    reading->n_sections = sections.number + 1;
+    sections_release(&sections);
+    return !passes->trace->has_failed;
+}
+
+/* All processes have the same then. */
+static bool read_steps_in_sections(struct passes *passes, struct engine *engine)
+{
+    struct steps_reading reading = {.passes = passes, .engine = engine};
+    const struct share share = {.context = &reading, .perform = perform_steps, .take = take_steps, .is_for_all = true};
+    numbers_begin(&reading.numbers, &passes->sites);
+    step_passes_swap(passes, &reading.run);
+    bool is_done = share_perform(engine, &share);
+    numbers_settle(&reading.numbers);
+    numbers_release(&reading.numbers);
+    step_passes_swap(passes, &reading.run);
+    passes->n_sections = reading.n_sections;
+    return is_done;
+}
+
+/* Costs of places are found out in the order of time: exact counts are read by each process. */
+static bool read_steps(struct passes *passes, struct engine *engine)
+{
+    struct sections sections;
+    if (passes->is_in_sections)
+        return read_steps_in_sections(passes, engine);
+    if (trace_rewind(passes->trace))
+        return false;
+    sections_begin(&sections, passes->trace);
+    read_for_steps(passes, &sections);
+    passes->n_sections = sections.number + 1;
+    sections_release(&sections);
+    return !passes->trace->has_failed;
+}
+
 /* Once more where it shows that clocks disagree. 0, or -1 after error(). */
-static int read_first(struct passes *passes, struct trace *trace, struct code *code)
+static int read_first(struct passes *passes, struct trace *trace, struct code *code, struct engine *engine)
 {
     for (;;) {
         passes_begin(passes, trace, code);
+        passes->is_in_sections = sections_are_possible(trace) && !trace->is_counted;
         meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
-        if (trace_rewind(trace))
-            return -1;
-        read_for_steps(passes);
-        int settled = trace->has_failed ? -1 : trace_settle(trace);
+        int settled = read_steps(passes, engine) ? trace_settle(trace) : -1;
+        if (settled > 0)
+            steps_complete(passes);
         if (settled)
             return settled < 0 ? -1 : 0;
         bool wants_facts = passes->wants_facts;
@@ -462,18 +601,14 @@ static void read_alone(struct passes *passes)
     efficiency_critical_path(&passes->replay, &passes->critical);
 }
 
-static void read_for_waits(struct passes *passes, bool may_share)
+static void read_for_waits(struct passes *passes, struct engine *engine)
 {
-    struct engine engine = {0};
-    uint32_t n = may_share ? processes_wanted() : 1;
-    if (passes->n_sections == 1) {
-        read_alone(passes);
+    if (passes->n_sections > 1) {
+        read_sections(passes, engine);
         return;
     }
-    trace_rest(passes->trace);
-    passes->trace->n_helpers = 0;
-    engine_fork(&engine, n < passes->n_sections ? n : passes->n_sections);
-    read_sections(passes, &engine);
+    engine_end(engine);
+    read_alone(passes);
 }
 
 static void find_causes(struct passes *passes, struct analysis *analysis, struct timeline *timeline)
@@ -581,13 +716,23 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
 {
     struct passes passes = {.wants_facts = wants_facts};
     struct analysis *analysis = NULL;
-    if (read_first(&passes, trace, code))
+    struct engine engine = {0};
+    if (!timeline && sections_are_possible(trace)) {
+        trace->n_helpers = 0;
+        engine_fork(&engine, processes_wanted());
+    }
+    if (read_first(&passes, trace, code, &engine)) {
+        if (engine_is_first(&engine))
+            engine_end(&engine);
+        else
+            engine_give_up(&engine);
         goto out;
+    }
     passes.threshold = threshold;
     if (timeline)
         passes.times = timeline_sink(timeline, trace->n_locations);
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
-    read_for_waits(&passes, !timeline);
+    read_for_waits(&passes, &engine);
     if (trace->has_failed)
         goto out;
     meter_end(&trace->meter);

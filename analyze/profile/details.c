@@ -142,6 +142,30 @@ void thread_use_take(struct thread_use *use, struct sites *sites, const struct l
     life->calls_mpi |= !lane->is_worker;
 }
 
+void thread_use_pack(struct thread_use *use, struct packing *packing)
+{
+    pack_sparse(packing, &use->sampled);
+    pack_sparse(packing, &use->n);
+    pack_vec(packing, &use->lives);
+}
+
+void thread_use_unpack(struct thread_use *use, struct unpacking *unpacking)
+{
+    struct thread_use later = {0};
+    unpack_sparse(unpacking, &use->sampled);
+    unpack_sparse(unpacking, &use->n);
+    unpack_vec(unpacking, &later.lives);
+    if (later.lives.n > use->lives.n)
+        vec_resize(&use->lives, later.lives.n);
+    for (size_t i = 0; i < later.lives.n; i++) {
+        struct thread_life *life = &use->lives.at[i];
+        life->first_ns = life->first_ns ? life->first_ns : later.lives.at[i].first_ns;
+        life->last_ns = later.lives.at[i].last_ns ? later.lives.at[i].last_ns : life->last_ns;
+        life->calls_mpi |= later.lives.at[i].calls_mpi;
+    }
+    thread_use_release(&later);
+}
+
 void thread_use_complete(struct thread_use *use)
 {
     sparse_pack(&use->sampled);

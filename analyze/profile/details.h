@@ -63,6 +63,9 @@ static inline void thread_use_feed(struct thread_use *use, struct sites *sites, 
     if (event->kind == EV_SAMPLE && lane->has_team && !lane->depth && !(event->flags & WW_S_BLOCKED))
         thread_use_take(use, sites, lane, event);
 }
+/* Gives that of a section away; adds it to that of the run. */
+void thread_use_pack(struct thread_use *use, struct packing *packing);
+void thread_use_unpack(struct thread_use *use, struct unpacking *unpacking);
 /* After it. */
 void thread_use_complete(struct thread_use *use);
 void thread_use_release(struct thread_use *use);

@@ -28,19 +28,22 @@ static uint64_t paced_events(const struct trace *trace, uint32_t paced, uint64_t
     return n > 1 ? (uint64_t)n : 1;
 }
 
+bool sections_are_possible(const struct trace *trace)
+{
+    bool is_short = trace->n_records && trace->n_records <= n_events_least();
+    return !is_short && !trace->part && trace->n_ranks > 1 && paced_location(trace) != TRACE_NONE;
+}
+
 void sections_begin(struct sections *sections, struct trace *trace)
 {
-    uint64_t least = n_events_least();
-    uint32_t paced = paced_location(trace);
-    bool is_short = trace->n_records && trace->n_records <= least;
     *sections = (struct sections){.trace = trace,
-                                  .paced = paced,
+                                  .paced = paced_location(trace),
                                   .begin_ns = trace->start_ns,
-                                  .may_cut = !is_short && !trace->part && trace->n_ranks > 1 && paced != TRACE_NONE};
+                                  .may_cut = sections_are_possible(trace)};
     endings_begin(&sections->endings, trace);
     if (!sections->may_cut)
         return;
-    sections->every = paced_events(trace, paced, least);
+    sections->every = paced_events(trace, sections->paced, n_events_least());
     sections->last_tried = UINT64_MAX;
     state_begin(&sections->state, trace);
 }

@@ -39,6 +39,8 @@ struct sections {
     struct event held;
 };
 
+/* False: it is one section. */
+bool sections_are_possible(const struct trace *trace);
 /* `trace` at its first event. */
 void sections_begin(struct sections *sections, struct trace *trace);
 void sections_release(struct sections *sections);

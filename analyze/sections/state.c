@@ -284,6 +284,7 @@ void state_write_end(const struct state *state, const struct event *event, event
         for (size_t i = place->open.n; i-- > 0;) {
             end = plain_event(EV_LEAVE, loc, event->time_ns);
             end.region = place->open.at[i].region;
+            end.tag = -1; /* the rest of the call counts for it */
             *vec_push(events) = end;
         }
         end = plain_event(EV_END, loc, event->time_ns);

@@ -337,6 +337,51 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
     }
 }
 
+void survey_pack(const struct survey *survey, struct packing *packing)
+{
+    pack_vec(packing, &survey->entries);
+    pack_value(packing, survey->all);
+    pack_vec(packing, &survey->ranks);
+}
+
+static void entry_join(struct survey_entry *entry, const struct survey_entry *later)
+{
+    entry->region = later->region == TRACE_NONE ? entry->region : later->region;
+    entry->n_calls += later->n_calls;
+    entry->in_mpi_ns += later->in_mpi_ns;
+    entry->sampled_ns += later->sampled_ns;
+    entry->blocked_ns += later->blocked_ns;
+    entry->pipe_ns += later->pipe_ns;
+    entry->network_ns += later->network_ns;
+    entry->timed_ns += later->timed_ns;
+    entry->sync_ns += later->sync_ns;
+    entry->kernel_ns += later->kernel_ns;
+    entry->n_samples += later->n_samples;
+    entry->is_workers |= later->is_workers;
+}
+
+static void weights_join(struct survey_weights *weights, const struct survey_weights *later)
+{
+    weights->ns += later->ns;
+    weights->ns2 += later->ns2;
+}
+
+void survey_unpack(struct survey *survey, struct unpacking *unpacking)
+{
+    struct survey later = {0};
+    unpack_vec(unpacking, &later.entries);
+    unpack_value(unpacking, &later.all);
+    unpack_vec(unpacking, &later.ranks);
+    for (size_t i = 0; i < later.entries.n; i++)
+        entry_join(survey_entry(survey, later.entries.at[i].rank, later.entries.at[i].frame), &later.entries.at[i]);
+    if (later.ranks.n > survey->ranks.n)
+        vec_resize(&survey->ranks, later.ranks.n);
+    weights_join(&survey->all, &later.all);
+    for (size_t i = 0; i < later.ranks.n; i++)
+        weights_join(&survey->ranks.at[i], &later.ranks.at[i]);
+    survey_release(&later);
+}
+
 static int entry_compare(const void *a, const void *b)
 {
     const struct survey_entry *left = a, *right = b;

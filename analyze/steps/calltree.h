@@ -17,6 +17,7 @@
 #include "analyze/steps/sites.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
+#include "wrap/base/packing.h"
 
 /* The first reading of the trace gathers this for costs, for the routine profile and for the tree of loops and calls:
  * time by process and call stack. */
@@ -59,6 +60,9 @@ static inline void survey_feed(struct survey *survey, const struct lane *lane, e
     if (news == LANE_LEFT || event->kind == EV_SAMPLE)
         survey_take(survey, lane, news, event);
 }
+/* Gives that of a section away; adds it to that of the run. */
+void survey_pack(const struct survey *survey, struct packing *packing);
+void survey_unpack(struct survey *survey, struct unpacking *unpacking);
 /* After the last event: entries stand by rank, then frame. */
 void survey_finish(struct survey *survey);
 /* If the counts of threads that never call MPI may be missing, places where such threads were seen are not counted at

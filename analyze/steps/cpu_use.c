@@ -110,6 +110,32 @@ void cpu_use_feed(struct cpu_use *use, const struct lane *lane, const struct eve
     *user = (struct cpu_user){event->time_ns, state};
 }
 
+/* Nothing is kept where it counts for nothing. */
+static size_t kept_bytes(const struct cpu_use *use)
+{
+    return use->n_at_once > 0 ? CPU_USE_PARTS * sizeof *use->on_ns : 0;
+}
+
+void cpu_use_pack(const struct cpu_use *use, struct packing *packing)
+{
+    pack_bytes(packing, use->on_ns, kept_bytes(use));
+    pack_bytes(packing, use->off_ns, kept_bytes(use));
+}
+
+static void parts_unpack(const struct cpu_use *use, double *by_part, struct unpacking *unpacking)
+{
+    double later[CPU_USE_PARTS];
+    unpack_bytes(unpacking, later, kept_bytes(use));
+    for (int part = 0; part < CPU_USE_PARTS && use->n_at_once > 0; part++)
+        by_part[part] += later[part];
+}
+
+void cpu_use_unpack(struct cpu_use *use, struct unpacking *unpacking)
+{
+    parts_unpack(use, use->on_ns, unpacking);
+    parts_unpack(use, use->off_ns, unpacking);
+}
+
 void cpu_use_complete(struct cpu_use *use)
 {
     double n_ranks = use->trace->n_ranks, n_at_once = use->n_at_once;

@@ -18,6 +18,7 @@
  */
 #pragma once
 #include "analyze/steps/lanes.h"
+#include "wrap/base/packing.h"
 
 enum { CPU_USE_PARTS = 4096 };
 
@@ -45,6 +46,9 @@ void cpu_use_begin(struct cpu_use *use, const struct trace *trace);
 void cpu_use_release(struct cpu_use *use);
 /* First reading: after lanes_feed. */
 void cpu_use_feed(struct cpu_use *use, const struct lane *lane, const struct event *event);
+/* Gives that of a section away; adds it to that of the run. */
+void cpu_use_pack(const struct cpu_use *use, struct packing *packing);
+void cpu_use_unpack(struct cpu_use *use, struct unpacking *unpacking);
 /* After it. */
 void cpu_use_complete(struct cpu_use *use);
 /* The share of waiting in this time that counts, in [0,1]. */

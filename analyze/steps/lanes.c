@@ -211,6 +211,35 @@ void lanes_release(struct lanes *lanes)
     vec_release(&lanes->path_steps);
 }
 
+void lanes_pack(const struct lanes *lanes, struct packing *packing)
+{
+    pack_value(packing, lanes->has_young);
+    for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
+        pack_value(packing, lanes->at[i].is_worker);
+    pack_vec(packing, &lanes->is_part);
+}
+
+static void context_is_part(struct lanes *lanes, uint32_t at);
+
+void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    struct lanes later = {0};
+    unpack_value(unpacking, &later.has_young);
+    lanes->has_young |= later.has_young;
+    for (uint32_t i = 0; i < lanes->trace->n_locations; i++) {
+        struct lane *lane = &lanes->at[i];
+        bool is_worker;
+        unpack_value(unpacking, &is_worker);
+        lanes->rank_callers[lane->rank] += lane->is_worker && !is_worker && lane->has_team;
+        lane->is_worker &= is_worker;
+    }
+    unpack_vec(unpacking, &later.is_part);
+    for (uint32_t i = 0; i < later.is_part.n; i++)
+        if (later.is_part.at[i])
+            context_is_part(lanes, numbers_context(numbers, i));
+    vec_release(&later.is_part);
+}
+
 /*
  * Recorders that see nothing but MPI put a region or two of their own around everything; those say nothing. A region
  * says something when its source is known, when it was entered after the first call of MPI, or left before the last one

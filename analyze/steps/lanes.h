@@ -15,6 +15,7 @@
 #include "analyze/steps/sleeps.h"
 #include "analyze/steps/slices.h"
 #include "analyze/steps/team.h"
+#include "analyze/steps/numbers.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
@@ -119,6 +120,11 @@ void lanes_begin(struct lanes *lanes, struct sites *sites);
  * about workers is kept. */
 void lanes_rewind(struct lanes *lanes, uint64_t begin_ns);
 void lanes_release(struct lanes *lanes);
+/* Gives away what a section has taught about locations and contexts, for the second reading; adds it to what the run
+ * has.
+ */
+void lanes_pack(const struct lanes *lanes, struct packing *packing);
+void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct numbers *numbers);
 /* Steps from this number on are none any more. */
 void lanes_forget_steps(struct lanes *lanes, uint32_t from);
 static inline bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)

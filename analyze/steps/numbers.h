@@ -5,7 +5,7 @@
  * New ones are given away with its results, and get numbers that hold for the run, in the order of sections.
  */
 #pragma once
-#include "analyze/steps/lanes.h"
+#include "analyze/steps/sites.h"
 #include "wrap/base/packing.h"
 
 typedef VEC(uint32_t) number_list;

@@ -31,6 +31,26 @@ void services_take(struct services *services, const struct lane *lane, const str
     sums->n_blocked += stretch->n_blocked;
 }
 
+void services_pack(const struct services *services, struct packing *packing)
+{
+    pack_bytes(packing, services->sums, services->trace->n_locations * sizeof *services->sums);
+}
+
+void services_unpack(struct services *services, struct unpacking *unpacking)
+{
+    for (uint32_t i = 0; i < services->trace->n_locations; i++) {
+        struct thread_sums *sums = &services->sums[i], later;
+        unpack_value(unpacking, &later);
+        sums->outside_ns += later.outside_ns;
+        sums->off_ns += later.off_ns;
+        sums->blocked_ns += later.blocked_ns;
+        sums->n_sync += later.n_sync;
+        sums->n_blocked += later.n_blocked;
+        sums->begin_ns = sums->begin_ns ? sums->begin_ns : later.begin_ns;
+        sums->end_ns = later.end_ns ? later.end_ns : sums->end_ns;
+    }
+}
+
 static double asleep_for_thread(const struct thread_sums *sums)
 {
     double n = (double)(sums->n_sync + sums->n_blocked);

@@ -11,6 +11,7 @@
  */
 #pragma once
 #include "analyze/steps/lanes.h"
+#include "wrap/base/packing.h"
 
 struct services {
     const struct trace *trace;
@@ -33,4 +34,7 @@ static inline void services_feed(struct services *services, const struct lane *l
     if (lane->has_team && ends_stretch)
         services_take(services, lane, event);
 }
+/* Gives that of a section away; adds it to that of the run. */
+void services_pack(const struct services *services, struct packing *packing);
+void services_unpack(struct services *services, struct unpacking *unpacking);
 void services_complete(struct services *services);
