@@ -37,7 +37,12 @@ static bool is_among(const struct living *living, uint32_t number)
 static uint32_t first_owner(const struct deal *deal, uint32_t part)
 {
     const struct living *living = &deal->rounds.at[0];
-    uint32_t n_parts = deal->share->n_parts;
+    uint32_t n_parts = deal->share->n_parts, owner = 0;
+    if (deal->share->firsts) {
+        while (part < deal->share->firsts[owner])
+            owner = owner ? owner - 1 : deal->engine->n_others;
+        return owner;
+    }
     return living->at.at[n_parts ? (uint64_t)part * living->at.n / n_parts : part % living->at.n];
 }
 
@@ -45,13 +50,19 @@ bool deal_has(const struct deal *deal, uint32_t part)
 {
     uint32_t owner = first_owner(deal, part);
     bool is_new = true; /* in the present round */
-    for (size_t i = 1; i < deal->rounds.n; i++) {
+    for (size_t i = 0; i < deal->rounds.n; i++) {
         const struct living *living = &deal->rounds.at[i];
-        is_new = !is_among(living, owner);
-        if (is_new)
+        bool is_lost = !is_among(living, owner);
+        is_new = is_lost || !i;
+        if (is_lost)
             owner = living->at.at[part % living->at.n];
     }
     return is_new && owner == deal->engine->number;
+}
+
+bool deal_is_as_planned(const struct deal *deal)
+{
+    return deal->rounds.n == 1 && deal->rounds.at[0].at.n == engine_n(deal->engine);
 }
 
 static void append(struct deal *deal, const void *what, size_t n_bytes)
@@ -149,11 +160,9 @@ static bool end_round(struct deal *deal, struct taken *taken)
 
 static void take_all(const struct share *share, const struct taken *taken)
 {
-    for (size_t i = 0; i < taken->parts.n; i++) {
-        if (!taken->parts.at[i].at)
-            bug("nobody has done part %zu of %zu", i, taken->parts.n);
-        share->take(share->context, (uint32_t)i, taken->parts.at[i]);
-    }
+    for (size_t i = 0; i < taken->parts.n; i++)
+        if (taken->parts.at[i].at)
+            share->take(share->context, (uint32_t)i, taken->parts.at[i]);
 }
 
 bool share_perform(struct engine *engine, const struct share *share)

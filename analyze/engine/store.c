@@ -2,12 +2,25 @@
 #include "analyze/engine/store.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ALIGNED = 64 };
+static uint64_t aligned(uint64_t offset)
+{
+    enum { ALIGNED = 64 };
+    return (offset + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+static struct store_place *places_new(uint32_t n)
+{
+    struct store_place *places = calloc(n + 1, sizeof *places);
+    if (!places)
+        err_out_of_memory(n * sizeof *places);
+    return places;
+}
 
 bool store_create(struct store *store)
 {
@@ -45,9 +58,7 @@ static bool is_same(const struct parcel *parcels, uint32_t a, uint32_t b)
 
 bool store_write(struct store *store, const struct parcel *parcels, uint32_t n, uint32_t but)
 {
-    struct store_place *places = calloc(n, sizeof *places);
-    if (!places)
-        err_out_of_memory(n * sizeof *places);
+    struct store_place *places = places_new(n);
     uint64_t end = n * sizeof *places;
     uint32_t last = n; /* the last one that was written */
     bool is_written = !ftruncate(store->fd, 0);
@@ -58,7 +69,7 @@ bool store_write(struct store *store, const struct parcel *parcels, uint32_t n, 
             places[i] = places[last];
             continue;
         }
-        places[i] = (struct store_place){(end + ALIGNED - 1) / ALIGNED * ALIGNED, parcels[i].n_bytes};
+        places[i] = (struct store_place){aligned(end), parcels[i].n_bytes};
         is_written = write_at(store->fd, parcels[i].at, parcels[i].n_bytes, places[i].offset);
         end = places[i].offset + places[i].n_bytes;
         last = i;
@@ -68,12 +79,12 @@ bool store_write(struct store *store, const struct parcel *parcels, uint32_t n, 
     return is_written;
 }
 
-static bool map(struct store *store)
+static bool map(struct store *store, int protection)
 {
     struct stat found;
     if (fstat(store->fd, &found) || !found.st_size)
         return false;
-    void *at = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_SHARED, store->fd, 0);
+    void *at = mmap(NULL, (size_t)found.st_size, protection, MAP_SHARED, store->fd, 0);
     if (at == MAP_FAILED)
         return false;
     store->at = at;
@@ -83,7 +94,7 @@ static bool map(struct store *store)
 
 bool store_read(struct store *store, uint32_t number, struct parcel *parcel)
 {
-    if (!store->at && !map(store))
+    if (!store->at && !map(store, PROT_READ))
         return false;
     struct store_place place = ((const struct store_place *)store->at)[number];
     *parcel = place.n_bytes == UINT64_MAX
@@ -92,9 +103,24 @@ bool store_read(struct store *store, uint32_t number, struct parcel *parcel)
     return true;
 }
 
+bool store_prepare(struct store *store, const uint64_t *sizes_bytes, uint32_t n)
+{
+    struct store_place *places = places_new(n);
+    uint64_t end = n * sizeof *places;
+    for (uint32_t i = 0; i < n; i++) {
+        places[i] = (struct store_place){aligned(end), sizes_bytes[i]};
+        if (sizes_bytes[i] != UINT64_MAX)
+            end = places[i].offset + sizes_bytes[i];
+    }
+    bool is_there = !ftruncate(store->fd, 0) && !posix_fallocate(store->fd, 0, (off_t)end) &&
+                    write_at(store->fd, places, n * sizeof *places, 0) && map(store, PROT_READ | PROT_WRITE);
+    free(places);
+    return is_there;
+}
+
 void store_leave(struct store *store)
 {
     if (store->at)
-        munmap((void *)(uintptr_t)store->at, store->size_bytes);
+        munmap(store->at, store->size_bytes);
     store->at = NULL;
 }

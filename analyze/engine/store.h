@@ -7,8 +7,8 @@
 #include "analyze/engine/engine.h"
 
 struct store {
-    int fd;         /* -1 = there is none */
-    const void *at; /* mapped for reading, or NULL */
+    int fd;   /* -1 = there is none */
+    void *at; /* mapped, or NULL */
     size_t size_bytes;
 };
 
@@ -24,4 +24,6 @@ void store_release(struct store *store);
 bool store_write(struct store *store, const struct parcel *parcels, uint32_t n, uint32_t but);
 /* Until store_leave: the parcel with that number. */
 bool store_read(struct store *store, uint32_t number, struct parcel *parcel);
+/* Room for n parcels of these sizes, in place of what was there; they may be written until store_leave. */
+bool store_prepare(struct store *store, const uint64_t *sizes_bytes, uint32_t n);
 void store_leave(struct store *store);

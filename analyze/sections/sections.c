@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/sections/sections.h"
+#include "analyze/sections/index.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,37 @@ void sections_begin(struct sections *sections, struct trace *trace)
     sections->every = paced_events(trace, sections->paced, n_events_least());
     sections->last_tried = UINT64_MAX;
     state_begin(&sections->state, trace);
+}
+
+void sections_find_index(struct trace *trace, struct engine *engine, struct sections_index *index)
+{
+    struct sections sections;
+    sections_begin(&sections, trace);
+    *index = (struct sections_index){0};
+    if (sections.may_cut)
+        index_make(index, trace, engine, sections.paced, sections.every);
+    sections_release(&sections);
+}
+
+bool sections_begin_at(struct sections *sections, struct trace *trace, const struct sections_index *index)
+{
+    if (!index->turn) {
+        bool is_there = !trace_rewind(trace);
+        trace->has_failed |= !is_there;
+        sections_begin(sections, trace);
+        return is_there;
+    }
+    sections_begin(sections, trace);
+    if (index_begin(index, trace, &sections->state)) {
+        trace->has_failed = true;
+        return false;
+    }
+    for (uint32_t loc = 0; loc < trace->n_locations; loc++)
+        if (sections->state.places[loc].has_ended)
+            endings_leave_out(&sections->endings, loc);
+    sections->turn = index->turn - 1;
+    sections_skip(sections);
+    return sections_go_on(sections);
 }
 
 void sections_release(struct sections *sections)
@@ -144,6 +176,7 @@ bool sections_go_on(struct sections *sections)
     sections->ends = false;
     sections->is_held = true;
     sections->number++;
+    sections->begin_turn = sections->turn;
     sections->begin_ns = sections->end_ns;
     sections->made.n = sections->next = 0;
     state_write_begin(&sections->state, &sections->held, &sections->made);

@@ -32,6 +32,7 @@ struct sections {
     uint32_t n_tried;          /* so many places were tried; CUT_TRIES: no other one is */
     uint64_t begin_ns, end_ns; /* of the present section; end_ns: once it has ended */
     uint32_t number;           /* of the present one, from 0 */
+    uint64_t begin_turn;       /* in which it began; 0 = at the run's begin */
     enum section_event event;  /* the last one handed out */
     event_list made;
     size_t next;
@@ -43,6 +44,19 @@ struct sections {
 bool sections_are_possible(const struct trace *trace);
 /* `trace` at its first event. */
 void sections_begin(struct sections *sections, struct trace *trace);
+/* Between two readings, in all processes that share the sections. */
+struct engine;
+struct sections_index;
+void sections_find_index(struct trace *trace, struct engine *engine, struct sections_index *index);
+/* Rewinds the trace to where this process begins, and passes over what is left of the section before: its sections
+ * follow, as after sections_begin by one who has read all from the first event. False where none follows, or after
+ * error(), when the trace has failed. */
+bool sections_begin_at(struct sections *sections, struct trace *trace, const struct sections_index *index);
+/* By which the sections of a run are told apart, ascending: the turn in which the present one began. */
+static inline uint32_t sections_turn(const struct sections *sections)
+{
+    return (uint32_t)sections->begin_turn;
+}
 void sections_release(struct sections *sections);
 /* The next event of the present section; NULL at its end. Valid until the next call. */
 const struct event *sections_next(struct sections *sections);

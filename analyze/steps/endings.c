@@ -13,6 +13,15 @@ void endings_begin(struct endings *endings, struct trace *trace)
             endings->n_going[trace->locations[i].rank]++;
 }
 
+void endings_leave_out(struct endings *endings, uint32_t loc)
+{
+    uint32_t rank = endings->trace->locations[loc].rank;
+    if (rank >= endings->trace->n_ranks || endings->has_ended[loc])
+        return;
+    endings->has_ended[loc] = true;
+    endings->n_going[rank]--;
+}
+
 void endings_release(struct endings *endings)
 {
     arena_release(&endings->arena);

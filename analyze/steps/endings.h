@@ -23,6 +23,8 @@ struct endings {
 
 /* `trace` at its first event. */
 void endings_begin(struct endings *endings, struct trace *trace);
+/* That location has ended before the first event. */
+void endings_leave_out(struct endings *endings, uint32_t loc);
 void endings_release(struct endings *endings);
 /* endings_next of a trace that is not ours. */
 const struct event *endings_take(struct endings *endings);

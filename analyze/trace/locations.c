@@ -36,6 +36,7 @@ uint64_t location_record_limit(const struct archive_reader *archive, uint32_t lo
 static void location_skip(struct location_reader *location, uint64_t n_records)
 {
     location->n_to_read = BATCH - n_records % BATCH;
+    location->n_read = n_records;
     location->n_left -= n_records < location->n_left ? n_records : location->n_left;
     location->is_at_end = n_records == location->archive->tables.location_records.at[location->loc];
     if (location->reader && !location->is_at_end &&
@@ -61,7 +62,8 @@ int locations_open(struct archive_reader *archive)
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){
             .archive = archive, .loc = i, .region = TRACE_NONE, .clock = clocks_rewind(&archive->clocks, i)};
-        location->has_ended = i % archive->n_dealt != archive->dealt;
+        uint32_t number = archive->is_dealt_by_rank ? archive->trace->locations[i].rank : i;
+        location->has_ended = number % archive->n_dealt != archive->dealt;
         if (location->has_ended)
             continue;
         location->reader = OTF2_Reader_GetEvtReader(location_otf2(archive, i), archive->tables.location_ids.at[i]);
@@ -110,6 +112,7 @@ static void read_batch(struct location_reader *location)
                                                   &n_read) != OTF2_SUCCESS ||
                       n_read >= location->n_left;
     location->n_left -= is_damaged ? 0 : n_read;
+    location->n_read += n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
         location_note_damage(archive, location->loc, location->last_raw_ns);
@@ -139,6 +142,11 @@ static __attribute__((noinline)) bool location_read_on(struct location_reader *l
     return true;
 }
 
+bool location_has_next(struct location_reader *location)
+{
+    return location->next < location->batch.n || location_read_on(location);
+}
+
 const struct event *location_next(struct location_reader *location)
 {
     if (location->next >= location->batch.n && !location_read_on(location))
@@ -155,18 +163,24 @@ const struct event *location_next(struct location_reader *location)
     return event;
 }
 
-int locations_begin(struct archive_reader *archive)
+void locations_take_first(struct archive_reader *archive)
 {
-    locations_close(archive);
     archive->used_up = NULL;
     archive->heap.n = 0;
-    int result = locations_open(archive);
-    for (uint32_t i = 0; !result && i < archive->trace->n_locations; i++) {
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         const struct event *event = location_next(&archive->locations[i]);
         archive->locations[i].ahead = event;
         if (event)
             heap_push(&archive->heap, event->time_ns, i);
     }
+}
+
+int locations_begin(struct archive_reader *archive)
+{
+    locations_close(archive);
+    int result = locations_open(archive);
+    if (!result)
+        locations_take_first(archive);
     return result;
 }
 

@@ -25,6 +25,7 @@ struct location_reader {
     struct bin_list bins; /* of the batch */
     size_t bins_handed;   /* of them, so many belong to what was handed out */
     uint64_t last_raw_ns;
+    uint64_t n_read;              /* records of its file, so far */
     uint64_t n_left;              /* records that its file can still have */
     uint64_t n_to_read;           /* at once, next */
     struct prediction stacks;     /* 1 + frame */
@@ -57,6 +58,9 @@ struct archive_reader {
     bool plays;                      /* this reading comes from the tape */
     struct location_reader *used_up; /* of whose batch everything was handed out: it is read on first; NULL = none is */
     uint32_t dealt, n_dealt;         /* this process reads every n_dealt-th location, from this one on */
+    bool is_dealt_by_rank;           /* or rank */
+    uint32_t n_notes_before;         /* mark_begin; likewise: */
+    bool was_damaged;
 };
 
 /* otf2_events.c: the callbacks that append to a location's batch. */
@@ -82,5 +86,9 @@ int locations_begin(struct archive_reader *archive);
 void locations_merge(struct archive_reader *archive, struct event_block *block);
 /* The records of a location after this time cannot be read; 0 = none of them can. */
 void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns);
+/* As locations_begin, where they are open and some events are there already. */
+void locations_take_first(struct archive_reader *archive);
+/* False at its end. */
+bool location_has_next(struct location_reader *location);
 /* The next event of a location in its own order, its time corrected, or NULL at its end. */
 const struct event *location_next(struct location_reader *location);

@@ -259,7 +259,8 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
     struct otf2_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         err_out_of_memory(sizeof *reader);
-    reader->archive.source = (struct trace_source){.rewind = archive_rewind,
+    reader->archive.source = (struct trace_source){.archive = &reader->archive,
+                                                   .rewind = archive_rewind,
                                                    .skip = archive_skip,
                                                    .read = archive_read,
                                                    .rest = archive_rest,

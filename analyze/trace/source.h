@@ -8,7 +8,9 @@ struct trace_skipped {
     VEC(struct trace_before) collectives;
 };
 
+struct archive_reader;
 struct trace_source {
+    struct archive_reader *archive;     /* NULL = events are in memory */
     int (*rewind)(struct trace *trace); /* 0, or -1 after error() */
     /* What readings from now on hand out is complete from from_ns on, and what locations are in the middle of then can
      * be told from what comes before. Says what is not handed out. NULL = all events always are. */

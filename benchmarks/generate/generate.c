@@ -4,6 +4,8 @@
  * what an analysis must find, as JSON.
  *
  *   generate PATTERN DIR [RANKS [EVENTS [ours|foreign [HOPS]]]]
+ *
+ * HOPS is the length of a pipeline, or the number of steps of a solver between two collectives of all.
  */
 #include "benchmarks/generate/patterns.h"
 #include "wrap/base/err.h"
@@ -44,7 +46,7 @@ static void print_truth(const struct run *run)
     printf("]}\n");
 }
 
-/* Every process has a file. */
+/* Each of some thousand processes has a file. */
 static void allow_files(void)
 {
     struct rlimit limit;
@@ -60,7 +62,7 @@ int main(int argc, char **argv)
                       .hops = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 100};
     uint64_t n_events = argc > 4 ? strtoull(argv[4], NULL, 10) : 1000000;
     enum style style = argc > 5 && !strcmp(argv[5], "ours") ? STYLE_OURS : STYLE_FOREIGN;
-    if (argc < 3 || run.n < 2 || !(run.pattern = find_pattern(argv[1])))
+    if (argc < 3 || run.n < 2 || !run.hops || !(run.pattern = find_pattern(argv[1])))
         return usage();
     if (run.pattern->styles != STYLES_ALL &&
         run.pattern->styles != (style == STYLE_OURS ? STYLES_OURS : STYLES_FOREIGN)) {
@@ -73,9 +75,6 @@ int main(int argc, char **argv)
     run_pattern(&run, n_events);
     int result = writer_end(&run.writer);
     print_truth(&run);
-    free(run.now_ns);
-    free(run.entered_ns);
-    free(run.others_ns);
-    free(run.is_late);
+    run_release(&run);
     return result ? 1 : 0;
 }

@@ -193,6 +193,14 @@ static void reduction_step(struct run *run)
     gather(run, WW_ID_Allreduce, 0, 0, run->n);
 }
 
+/* Neighbours exchange messages, and now and then all meet, as in most solvers. */
+static void solver_step(struct run *run)
+{
+    exchange(run, torus);
+    if ((run->n_steps + 1) % run->hops == 0)
+        gather(run, WW_ID_Allreduce, 0, 0, run->n);
+}
+
 static void rows_step(struct run *run)
 {
     for (uint32_t rank = 0; rank < run->n; rank++)
@@ -285,6 +293,7 @@ static void ring_begin(struct run *run)
 
 const struct pattern patterns[] = {
     {"stencil", "load", STYLES_ALL, middle_is_late, stencil_step},
+    {"solver", "load", STYLES_ALL, middle_is_late, solver_step},
     {"wavefront", "work", STYLES_ALL, nobody_is_late, wavefront_step},
     {"pipeline", "load", STYLES_ALL, heads_are_late, pipeline_step},
     {"workers", "load", STYLES_ALL, first_is_late, master_step},
@@ -317,7 +326,7 @@ static void begin_or_end(struct run *run, uint32_t call)
     }
 }
 
-void run_pattern(struct run *run, uint64_t n_events)
+static void begin(struct run *run)
 {
     struct written_comm *world = vec_push(&run->writer.comms);
     *world = (struct written_comm){.name = "MPI_COMM_WORLD"};
@@ -326,6 +335,7 @@ void run_pattern(struct run *run, uint64_t n_events)
     run->columns = (uint32_t)sqrt(run->n);
     while (run->n % run->columns)
         run->columns--;
+    run->waiting_ns = run->random = run->n_steps = 0;
     run->now_ns = calloc(run->n, sizeof *run->now_ns);
     run->entered_ns = calloc(run->n, sizeof *run->entered_ns);
     run->others_ns = calloc(run->n, sizeof *run->others_ns);
@@ -333,10 +343,34 @@ void run_pattern(struct run *run, uint64_t n_events)
     if (!run->now_ns || !run->entered_ns || !run->others_ns || !run->is_late)
         err_out_of_memory(run->n * sizeof *run->now_ns);
     run->pattern->begin(run);
+}
+
+void run_release(struct run *run)
+{
+    free(run->now_ns);
+    free(run->entered_ns);
+    free(run->others_ns);
+    free(run->is_late);
+    run->now_ns = run->entered_ns = run->others_ns = NULL;
+    run->is_late = NULL;
+}
+
+static void take_place(struct run *run, uint64_t n_events)
+{
     begin_or_end(run, WW_ID_Init);
     do {
         run->pattern->step(run);
         run->n_steps++;
     } while (count_events(run) < n_events);
     begin_or_end(run, WW_ID_Finalize);
+}
+
+void run_pattern(struct run *run, uint64_t n_events)
+{
+    for (uint32_t first = 0; first < run->n && !run->writer.has_failed;) {
+        first = writer_begin_share(&run->writer, first);
+        run_release(run);
+        begin(run);
+        take_place(run, n_events);
+    }
 }

@@ -21,7 +21,7 @@ struct pattern {
 struct run {
     struct writer writer;
     const struct pattern *pattern;
-    uint32_t n, hops; /* processes; of a pipeline */
+    uint32_t n, hops; /* processes; of a pipeline, or steps between two collectives of all */
     uint64_t *now_ns; /* by process */
     bool *is_late;
     uint64_t *entered_ns, *others_ns; /* of the present step, by process */
@@ -32,5 +32,6 @@ struct run {
 /* NULL-named at the end. */
 extern const struct pattern patterns[];
 
-/* Runs steps until there are n_events. */
+/* Runs steps until there are n_events, and writes them. */
 void run_pattern(struct run *run, uint64_t n_events);
+void run_release(struct run *run);

@@ -20,8 +20,8 @@ struct definitions {
 #define RECORD(writer, rank, what, time_ns, ...)                                                                       \
     do {                                                                                                               \
         struct written_process *process_ = &(writer)->processes[rank];                                                 \
-        (writer)->has_failed |=                                                                                        \
-            OTF2_EvtWriter_##what(process_->events, (writer)->attributes, time_ns, __VA_ARGS__) != OTF2_SUCCESS;       \
+        (writer)->has_failed |= process_->events && OTF2_EvtWriter_##what(process_->events, (writer)->attributes,      \
+                                                                          time_ns, __VA_ARGS__) != OTF2_SUCCESS;       \
         process_->n_events++;                                                                                          \
         process_->end_ns = (time_ns);                                                                                  \
     } while (0)
@@ -46,10 +46,40 @@ int writer_begin(struct writer *writer, const char *dir, enum style style, uint3
     writer->processes = calloc(n_ranks, sizeof *writer->processes);
     if (!writer->attributes || !writer->processes || OTF2_Archive_OpenEvtFiles(writer->archive))
         return error("cannot write events to %s", dir);
-    for (uint32_t rank = 0; rank < n_ranks; rank++)
-        if (!(writer->processes[rank].events = OTF2_Archive_GetEvtWriter(writer->archive, rank)))
-            return error("cannot write the events of process %u: is there room for %u open files?", rank, n_ranks);
     return 0;
+}
+
+/* Nothing is left of the run but its files. */
+static void end_share(struct writer *writer)
+{
+    for (uint32_t rank = 0; rank < writer->n_ranks; rank++) {
+        struct written_process *process = &writer->processes[rank];
+        if (process->events)
+            writer->has_failed |= OTF2_Archive_CloseEvtWriter(writer->archive, process->events) != OTF2_SUCCESS;
+        process->events = NULL;
+        prediction_release(&process->stacks);
+        map_release(&process->begun);
+    }
+}
+
+uint32_t writer_begin_share(struct writer *writer, uint32_t first)
+{
+    enum { MOST_OPEN = 4096 };
+    uint32_t end = writer->n_ranks - first > MOST_OPEN ? first + MOST_OPEN : writer->n_ranks;
+    end_share(writer);
+    for (uint32_t rank = 0; rank < writer->n_ranks; rank++) {
+        struct written_process *process = &writer->processes[rank];
+        starts_release(&process->starts);
+        *process = (struct written_process){0};
+        if (rank < first || rank >= end)
+            continue;
+        process->events = OTF2_Archive_GetEvtWriter(writer->archive, rank);
+        writer->has_failed |= !process->events;
+    }
+    for (uint32_t i = 0; i < writer->comms.n; i++)
+        vec_release(&writer->comms.at[i].members);
+    writer->comms.n = 0;
+    return end;
 }
 
 /* Regions: the MPI calls, from the first one, then the routines. */
@@ -97,7 +127,7 @@ void writer_enter(struct writer *writer, uint32_t rank, uint32_t call, uint64_t 
             *starts_add(&process->starts, time_ns, process->n_calls, 1) = process->n_events;
             prediction_release(stacks);
         }
-        if (stacks->foreseen != 1 + CONTEXT_CALL)
+        if (process->events && stacks->foreseen != 1 + CONTEXT_CALL)
             OTF2_AttributeList_AddCallingContextRef(writer->attributes,
                                                     is_start ? ARCHIVE_ATTR_ANEW : ARCHIVE_ATTR_STACK, CONTEXT_CALL);
         prediction_move(stacks, 1 + CONTEXT_CALL);
@@ -153,7 +183,7 @@ void writer_collective(struct writer *writer, uint32_t rank, uint32_t call, uint
 {
     writer_enter(writer, rank, call, enter_ns);
     OTF2_EvtWriter *events = writer->processes[rank].events;
-    writer->has_failed |= OTF2_EvtWriter_MpiCollectiveBegin(events, NULL, enter_ns) != OTF2_SUCCESS;
+    writer->has_failed |= events && OTF2_EvtWriter_MpiCollectiveBegin(events, NULL, enter_ns) != OTF2_SUCCESS;
     writer->processes[rank].n_events++;
     RECORD(writer, rank, MpiCollectiveEnd, leave_ns, archive_collective_op(call), comm, OTF2_UNDEFINED_UINT32, 8, 8);
     starts_count_collective(&writer->processes[rank].starts, comm, false);
@@ -276,7 +306,6 @@ static void write_starts(struct writer *writer)
         if (!writer->has_failed)
             put_starts(&file, rank, &writer->processes[rank].starts);
         starts_release(&writer->processes[rank].starts);
-        map_release(&writer->processes[rank].begun);
     }
     writer->has_failed |= !starts_file_end(&file, writer->n_events);
 }
@@ -284,12 +313,11 @@ static void write_starts(struct writer *writer)
 int writer_end(struct writer *writer)
 {
     for (uint32_t rank = 0; rank < writer->n_ranks; rank++) {
-        struct written_process *process = &writer->processes[rank];
+        const struct written_process *process = &writer->processes[rank];
         writer->n_events += process->n_events;
         writer->end_ns = process->end_ns > writer->end_ns ? process->end_ns : writer->end_ns;
-        writer->has_failed |= OTF2_Archive_CloseEvtWriter(writer->archive, process->events) != OTF2_SUCCESS;
-        prediction_release(&process->stacks);
     }
+    end_share(writer);
     write_starts(writer);
     writer->has_failed |= OTF2_Archive_CloseEvtFiles(writer->archive) != OTF2_SUCCESS;
     /* Readers look for the local definitions of every location, empty ones included. */
@@ -306,5 +334,7 @@ int writer_end(struct writer *writer)
     vec_release(&writer->comms);
     OTF2_AttributeList_Delete(writer->attributes);
     free(writer->processes);
-    return writer->has_failed ? error("the archive could not be written: is the disk full?") : 0;
+    return writer->has_failed
+               ? error("the archive could not be written: is the disk full, or are files few that may be open?")
+               : 0;
 }

@@ -3,6 +3,9 @@
  * Archives of runs that never took place: events of simulated processes as whywait's recorder would have written them
  * (call stacks at MPI calls, samples of what ran in between), or as other tools do (user regions that are entered and
  * left). Each process has one location; its events must come in order of time.
+ *
+ * Of many processes some thousand at a time have an open file. The run takes place once for each such share, and only
+ * events of that share are written.
  */
 #pragma once
 #include "analyze/archive/archive.h"
@@ -32,7 +35,7 @@ struct writer {
     uint32_t n_ranks;
     uint64_t n_events, end_ns;
     struct written_process {
-        OTF2_EvtWriter *events;
+        OTF2_EvtWriter *events; /* NULL = its events are written another time */
         struct prediction stacks;
         struct starts starts;
         struct map begun; /* receive that is pending -> as starts_begin has it */
@@ -45,6 +48,9 @@ struct writer {
 };
 
 int writer_begin(struct writer *writer, const char *dir, enum style style, uint32_t n_ranks);
+/* Before the run takes place: events of processes from `first` on will be written; returns the first of the next share,
+ * or n_ranks. */
+uint32_t writer_begin_share(struct writer *writer, uint32_t first);
 /* Writes the definitions and closes the archive. 0, or -1 when a write has failed. */
 int writer_end(struct writer *writer);
 /* The process is in the routine from one time to the other. */
