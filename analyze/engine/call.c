@@ -2,8 +2,13 @@
 /* Two exchanges: number 0 gives the work to all, and all give their answers to all. */
 #include "analyze/engine/call.h"
 #include "wrap/base/err.h"
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct parcel *places(const struct engine *engine)
 {
@@ -35,12 +40,26 @@ void call_others(struct engine *engine, struct parcel work)
     take_answers(engine, (struct parcel){0});
 }
 
-void call_await(struct engine *engine, struct parcel *work)
+/* This process and its child see the same others lost, once the next call has come. */
+_Noreturn void call_serve(struct engine *engine, void (*perform)(struct engine *engine, struct parcel work))
 {
     struct parcel *take = places(engine);
-    engine_exchange(engine, NULL, take);
-    *work = take[0];
-    free(take);
+    for (;;) {
+        engine_exchange(engine, NULL, take);
+        pid_t parent = getpid(), pid = fork();
+        int status = 1;
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() != parent)
+                _exit(1);
+            perform(engine, take[0]);
+            engine_end(engine);
+        }
+        while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        if (status)
+            engine_give_up(engine);
+    }
 }
 
 void call_answer(struct engine *engine, const char *refusal)

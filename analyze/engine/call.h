@@ -3,13 +3,12 @@
 #pragma once
 #include "analyze/engine/engine.h"
 
-/* Number 0: `work` says what is to be done. When it returns, all that are not lost have come. After a failure in that
- * work it ends the engine. */
+/* Number 0: `work` says what is to be done. When it returns, all that are not lost have come. */
 void call_others(struct engine *engine, struct parcel work);
 
-/* Another one: waits for the next call, and must answer it. When none follows, it does not return. `work` is gone with
- * the answer. */
-void call_await(struct engine *engine, struct parcel *work);
+/* Another one, for as long as number 0 is there: does what it is called to, in a process of its own each time.
+ * `perform` must answer, and then take part in all exchanges of that work. `work` is gone with the answer. */
+_Noreturn void call_serve(struct engine *engine, void (*perform)(struct engine *engine, struct parcel work));
 /* `refusal` NULL: comes. Otherwise why not, in words that number 0 repeats ("cannot open x: no such file"); it does not
  * return. */
 void call_answer(struct engine *engine, const char *refusal);

@@ -3,6 +3,7 @@
 #include "analyze/engine/way.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 unsigned way_patience_s(void)
 {
@@ -52,13 +53,18 @@ void engine_tick(struct engine *engine)
 
 void engine_end(struct engine *engine)
 {
-    if (engine->way)
-        engine->way->end(engine);
-    free(engine->is_lost);
-    *engine = (struct engine){0};
+    if (!engine_is_first(engine))
+        _exit(0);
+    if (!engine->is_lasting)
+        engine_give_up(engine);
 }
 
 void engine_give_up(struct engine *engine)
 {
-    engine_end(engine);
+    if (!engine_is_first(engine))
+        _exit(1);
+    if (engine->way)
+        engine->way->end(engine);
+    free(engine->is_lost);
+    *engine = (struct engine){0};
 }

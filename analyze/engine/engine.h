@@ -32,6 +32,7 @@ struct engine {
     uint32_t n_others, number; /* processes beside this one, lost ones included; the number of this one */
     struct engine_way *way;    /* NULL = there are no others */
     bool *is_lost;             /* by number; NULL = there are no others */
+    bool is_lasting;           /* a launcher's: there may be more work for it */
 };
 
 static inline uint32_t engine_n(const struct engine *engine)
@@ -59,8 +60,9 @@ void engine_tell_all(struct engine *engine, struct parcel mine, struct parcel *t
 /* This process is at work. Called between exchanges, as often as one likes, and once a minute at least. */
 void engine_tick(struct engine *engine);
 
-/* Number 0: no exchange follows. All others have ended when it returns, and the engine is as at the beginning. In a
- * forked process it does not return. */
+/* This work is done. In the others it does not return. Number 0: all others have ended when it returns, and the engine
+ * is as at the beginning; or it stays, if it is a launcher's. */
 void engine_end(struct engine *engine);
-/* Another one: cannot do its part, and is lost from the next exchange on. Otherwise as engine_end. */
+/* Another one: cannot do its part, is lost from the next exchange on, and does not return. Number 0: no work follows,
+ * or this one cannot be gone on with; all others have ended when it returns. */
 void engine_give_up(struct engine *engine);

@@ -215,8 +215,6 @@ static void exchange(struct engine *engine, const struct parcel *give, struct pa
 static void end(struct engine *engine)
 {
     struct forked *forked = forked_of(engine);
-    if (!engine_is_first(engine))
-        _exit(0);
     for (uint32_t i = 1; i < engine_n(engine); i++)
         if (forked->all[i].socket >= 0)
             kill(forked->all[i].pid, SIGKILL);

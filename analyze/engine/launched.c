@@ -172,8 +172,6 @@ static void end(struct engine *engine)
 {
     struct launched *launched = launched_of(engine);
     fflush(NULL);
-    if (!engine_is_first(engine))
-        _exit(0);
     if (launched->socket >= 0)
         close(launched->socket);
     while (launched->mpi > 0 && waitpid(launched->mpi, NULL, 0) < 0 && errno == EINTR)
@@ -315,21 +313,28 @@ static bool have_met(const struct launched *launched, const char *program, uint3
     return false;
 }
 
-enum launched_role launched_meet(struct engine *engine, const char *program)
+struct engine *launched_engine(void)
 {
+    static struct engine engine; /* one of a process, as its launcher is */
+    return &engine;
+}
+
+enum launched_role launched_meet(const char *program)
+{
+    struct engine *engine = launched_engine();
     bool is_first = launcher_is_first_rank();
     uint32_t n = launcher_n_processes(), number;
     struct launched *launched = calloc(1, sizeof *launched);
     bool *is_lost = calloc(n + 1, sizeof *is_lost);
     if (!launched || !is_lost)
         err_out_of_memory(n * sizeof *is_lost);
-    *engine = (struct engine){.n_others = n - 1, .way = &launched->way, .is_lost = is_lost};
+    *engine = (struct engine){.n_others = n - 1, .way = &launched->way, .is_lost = is_lost, .is_lasting = true};
     *launched = (struct launched){.way = {exchange, tick, end}, .socket = -1, .given.fd = -1, .taken.fd = -1};
     bool is_started = start_mpi(launched, program, is_first);
     if (!is_first && (!is_started || !divide(launched)))
         return LAUNCHED_IDLE;
     if (!is_started || !have_met(launched, program, &number)) {
-        engine_end(engine);
+        engine_give_up(engine);
         return LAUNCHED_FIRST;
     }
     engine->number = number;

@@ -16,5 +16,8 @@ enum launched_role {
 /* True where a launcher has started this very command on other nodes, too. Of the commands of a script it is not known
  * whether each process comes to them. */
 bool launched_are_several(void);
-/* Called at the beginning by each of these processes; `program` knows the launcher's MPI. */
-enum launched_role launched_meet(struct engine *engine, const char *program);
+/* Called at the beginning by each of these processes; `program` knows the launcher's MPI. Before it ends, number 0 lets
+ * the others end by engine_give_up. */
+enum launched_role launched_meet(const char *program);
+/* Theirs; otherwise this process is alone in it. */
+struct engine *launched_engine(void);

@@ -8,7 +8,7 @@ struct parcel;
 struct engine_way {
     void (*exchange)(struct engine *engine, const struct parcel *give, struct parcel *take);
     void (*tick)(struct engine *engine);
-    /* Releases itself. */
+    /* In number 0: ends the others, and releases itself. */
     void (*end)(struct engine *engine);
 };
 

@@ -29,24 +29,32 @@ struct work {
     const char *program;
 };
 
-/* The one that has the same parent. */
+/* Of /proc/PID/stat; 0 = it has gone. */
+static int parent_of(const char *pid)
+{
+    char path[300], line[4096];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(line, sizeof line, file) && strrchr(line, ')'))
+        sscanf(strrchr(line, ')') + 1, " %*c %d", &parent);
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* The other child of the launcher's process, of which this one is a grandchild. */
 static void kill_mpi(const char *program)
 {
+    char parent[16], path[300], at[4096];
+    snprintf(parent, sizeof parent, "%d", (int)getppid());
+    int launched = parent_of(parent);
     DIR *dir = opendir("/proc");
     for (const struct dirent *entry; (entry = readdir(dir));) {
-        char path[300], at[4096], line[4096];
-        int parent = 0;
         snprintf(path, sizeof path, "/proc/%s/exe", entry->d_name);
         ssize_t n = readlink(path, at, sizeof at - 1);
-        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
-        FILE *file = n > 0 ? fopen(path, "re") : NULL;
-        if (!file)
-            continue;
-        if (fgets(line, sizeof line, file) && strrchr(line, ')'))
-            sscanf(strrchr(line, ')') + 1, " %*c %d", &parent);
-        fclose(file);
-        at[n] = 0;
-        if (!strcmp(at, program) && parent == getppid())
+        at[n > 0 ? n : 0] = 0;
+        if (!strcmp(at, program) && parent_of(entry->d_name) == launched)
             kill(atoi(entry->d_name), SIGKILL);
     }
     closedir(dir);
@@ -99,42 +107,38 @@ static void share_out(struct work *work)
     share_perform(work->engine, &share);
 }
 
-static void serve(struct work *work)
+static struct work work; /* of this process */
+
+static void perform_call(struct engine *engine, struct parcel called)
 {
-    struct parcel called;
-    for (int call = 0;; call++) {
-        work->n_taken = 0;
-        call_await(work->engine, &called);
-        bool refuses = call && work->how && !strcmp(work->how, "refuse");
-        call_answer(work->engine,
-                    refuses ? "a process on that node cannot open the run: No such file or directory" : NULL);
-        share_out(work);
-    }
+    bool refuses = *(const int *)called.at == CALLS - 1 && work.how && !strcmp(work.how, "refuse");
+    call_answer(engine, refuses ? "a process on that node cannot open the run: No such file or directory" : NULL);
+    share_out(&work);
 }
 
 int main(int argc, char **argv)
 {
-    struct engine engine = {0};
-    struct work work = {.engine = &engine,
-                        .program = argv[1],
-                        .n_parts = argc > 2 ? (uint32_t)atoi(argv[2]) : 0,
-                        .largest_bytes = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
-                        .end_part = argc > 6 ? (uint32_t)atoi(argv[6]) : 0};
+    struct engine *engine = launched_engine();
     enum launched_role role = launcher_is_first_rank() ? LAUNCHED_FIRST : LAUNCHED_IDLE;
+    work = (struct work){.engine = engine,
+                         .program = argv[1],
+                         .n_parts = argc > 2 ? (uint32_t)atoi(argv[2]) : 0,
+                         .largest_bytes = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
+                         .end_part = argc > 6 ? (uint32_t)atoi(argv[6]) : 0};
     if (launched_are_several())
-        role = launched_meet(&engine, work.program);
+        role = launched_meet(work.program);
     if (role == LAUNCHED_IDLE)
         return 0;
-    if (argc > 6 && engine.n_others && engine.number == (uint32_t)atoi(argv[5]))
+    if (argc > 6 && engine->n_others && engine->number == (uint32_t)atoi(argv[5]))
         work.how = argv[4];
     if (role == LAUNCHED_OTHER)
-        serve(&work);
+        call_serve(engine, perform_call);
     for (int call = 0; call < CALLS; call++) {
         work.n_taken = 0;
-        call_others(&engine, (struct parcel){"work", 4});
+        call_others(engine, (struct parcel){&call, sizeof call});
         share_out(&work);
     }
     printf("%u parts, %llu\n", work.n_taken, (unsigned long long)work.sum);
-    engine_end(&engine);
+    engine_give_up(engine);
     return 0;
 }
