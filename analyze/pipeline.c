@@ -32,6 +32,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include "analyze/result/whole.h"
+#include "analyze/sections/index.h"
 #include "analyze/sections/sections.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
@@ -91,9 +92,10 @@ struct passes {
     double threshold;       /* of classes; 0 = the usual one */
     struct time_sink times; /* takes what each location did when, or nobody does */
     uint64_t n_events;
-    uint32_t n_sections;
-    bool is_in_sections;     /* the first reading is, too */
-    VEC(uint32_t) cut_sites; /* by location: of the call in which the present section has begun; TRACE_NONE */
+    uint32_t n_sections, last_turn;
+    struct sections_index index; /* where this process begins to read them */
+    bool is_in_sections;         /* the first reading is, too */
+    VEC(uint32_t) cut_sites;     /* by location: of the call in which the present section has begun; TRACE_NONE */
 };
 
 static void passes_begin(struct passes *passes, struct trace *trace, struct code *code)
@@ -170,6 +172,7 @@ static void passes_release(struct passes *passes)
     measures_release(&passes->measures);
     passes_release_waits(passes);
     vec_release(&passes->cut_sites);
+    index_release(&passes->index);
     call_steps_release(&passes->call_steps);
     thread_use_release(&passes->thread_use);
     services_release(&passes->services);
@@ -284,10 +287,23 @@ struct steps_reading {
     struct engine *engine;
     struct numbers numbers;
     struct step_passes run; /* of all sections so far */
-    uint32_t n_sections;
 };
 
-static void give_steps(struct steps_reading *reading, struct deal *deal, uint32_t number)
+/* This process's sections of the run. False where it has none, or after error(). */
+static bool begin_sections(struct passes *passes, struct sections *sections, const struct deal *deal)
+{
+    static const struct sections_index none;
+    return sections_begin_at(sections, passes->trace, deal_is_as_planned(deal) ? &passes->index : &none);
+}
+
+/* After its last one a process reads on only where others' sections may follow that are its own. */
+static bool go_on(const struct passes *passes, struct sections *sections, const struct deal *deal, bool was_mine)
+{
+    bool has_block = passes->index.firsts && deal_is_as_planned(deal);
+    return sections_go_on(sections) && !(has_block && was_mine && !deal_has(deal, sections_turn(sections)));
+}
+
+static void give_steps(struct steps_reading *reading, struct deal *deal, uint32_t turn)
 {
     struct passes *passes = reading->passes;
     struct packing packing = {0};
@@ -298,15 +314,16 @@ static void give_steps(struct steps_reading *reading, struct deal *deal, uint32_
     cpu_use_pack(&passes->cpu_use, &packing);
     services_pack(&passes->services, &packing);
     thread_use_pack(&passes->thread_use, &packing);
-    deal_give(deal, number, (struct parcel){packing.bytes.at, packing.bytes.n});
+    deal_give(deal, turn, (struct parcel){packing.bytes.at, packing.bytes.n});
     vec_release(&packing.bytes);
 }
 
-static void take_steps(void *context, uint32_t number, struct parcel result)
+static void take_steps(void *context, uint32_t turn, struct parcel result)
 {
     struct steps_reading *reading = context;
     struct unpacking unpacking = {result.at, (const unsigned char *)result.at + result.n_bytes};
-    (void)number;
+    reading->passes->n_sections++;
+    reading->passes->last_turn = turn;
     numbers_unpack(&reading->numbers, &unpacking);
     lanes_unpack(&reading->run.lanes, &unpacking, &reading->numbers);
     pools_unpack(&reading->run.pools, &unpacking, &reading->numbers);
@@ -321,12 +338,11 @@ static bool perform_steps(void *context, struct deal *deal)
     struct steps_reading *reading = context;
     struct passes *passes = reading->passes;
     struct sections sections;
-    if (trace_rewind(passes->trace))
-        return false;
-    sections_begin(&sections, passes->trace);
-    do {
+    bool is_mine, goes_on = begin_sections(passes, &sections, deal);
+    for (; goes_on; goes_on = go_on(passes, &sections, deal, is_mine)) {
         engine_tick(reading->engine);
-        if (!deal_has(deal, sections.number)) {
+        is_mine = deal_has(deal, sections_turn(&sections));
+        if (!is_mine) {
             sections_skip(&sections);
             continue;
         }
@@ -334,10 +350,9 @@ static bool perform_steps(void *context, struct deal *deal)
         step_passes_begin(passes);
         lanes_rewind(&passes->lanes, sections.begin_ns);
         read_for_steps(passes, &sections);
-        give_steps(reading, deal, sections.number);
+        give_steps(reading, deal, sections_turn(&sections));
         step_passes_release(passes);
-    } while (sections_go_on(&sections));
-    reading->n_sections = sections.number + 1;
+    }
     sections_release(&sections);
     return !passes->trace->has_failed;
 }
@@ -346,14 +361,17 @@ static bool perform_steps(void *context, struct deal *deal)
 static bool read_steps_in_sections(struct passes *passes, struct engine *engine)
 {
     struct steps_reading reading = {.passes = passes, .engine = engine};
-    const struct share share = {.context = &reading, .perform = perform_steps, .take = take_steps, .is_for_all = true};
+    const struct share share = {.context = &reading,
+                                .perform = perform_steps,
+                                .take = take_steps,
+                                .firsts = passes->index.firsts,
+                                .is_for_all = true};
     numbers_begin(&reading.numbers, &passes->sites);
     step_passes_swap(passes, &reading.run);
     bool is_done = share_perform(engine, &share);
     numbers_settle(&reading.numbers);
     numbers_release(&reading.numbers);
     step_passes_swap(passes, &reading.run);
-    passes->n_sections = reading.n_sections;
     return is_done;
 }
 
@@ -368,6 +386,7 @@ static bool read_steps(struct passes *passes, struct engine *engine)
     sections_begin(&sections, passes->trace);
     read_for_steps(passes, &sections);
     passes->n_sections = sections.number + 1;
+    passes->last_turn = sections_turn(&sections);
     sections_release(&sections);
     return !passes->trace->has_failed;
 }
@@ -378,6 +397,8 @@ static int read_first(struct passes *passes, struct trace *trace, struct code *c
     for (;;) {
         passes_begin(passes, trace, code);
         passes->is_in_sections = sections_are_possible(trace) && !trace->is_counted;
+        if (passes->is_in_sections && trace_is_settled(trace))
+            sections_find_index(trace, engine, &passes->index);
         meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
         int settled = read_steps(passes, engine) ? trace_settle(trace) : -1;
         if (settled > 0)
@@ -487,7 +508,7 @@ static void forget_section(struct passes *passes)
     passes->file_use = (struct file_use){0};
 }
 
-static void give_section(struct sections_reading *reading, struct deal *deal, uint32_t number)
+static void give_section(struct sections_reading *reading, struct deal *deal, uint32_t turn)
 {
     struct passes *passes = reading->passes;
     struct packing packing = {0};
@@ -498,16 +519,16 @@ static void give_section(struct sections_reading *reading, struct deal *deal, ui
     file_use_pack(&passes->file_use, &packing);
     exchanges_pack(&passes->exchanges, &packing);
     traffic_pack(&passes->traffic, &packing);
-    deal_give(deal, number, (struct parcel){packing.bytes.at, packing.bytes.n});
+    deal_give(deal, turn, (struct parcel){packing.bytes.at, packing.bytes.n});
     vec_release(&packing.bytes);
 }
 
-static void take_section(void *context, uint32_t number, struct parcel result)
+static void take_section(void *context, uint32_t turn, struct parcel result)
 {
     struct sections_reading *reading = context;
     struct unpacking unpacking = {result.at, (const unsigned char *)result.at + result.n_bytes};
     uint64_t n_events;
-    (void)number;
+    (void)turn;
     numbers_unpack(&reading->numbers, &unpacking);
     findings_unpack(&reading->findings, &unpacking);
     unpack_value(&unpacking, &n_events);
@@ -522,12 +543,11 @@ static bool perform_sections(void *context, struct deal *deal)
     struct sections_reading *reading = context;
     struct passes *passes = reading->passes;
     struct sections sections;
-    if (trace_rewind(passes->trace))
-        return false;
-    sections_begin(&sections, passes->trace);
-    do {
-        bool is_mine = deal_has(deal, sections.number);
-        bool is_kept = sections.number + 1 == passes->n_sections && engine_is_first(reading->engine);
+    bool is_mine, goes_on = begin_sections(passes, &sections, deal);
+    for (; goes_on; goes_on = go_on(passes, &sections, deal, is_mine)) {
+        uint32_t turn = sections_turn(&sections);
+        bool is_kept = turn == passes->last_turn && engine_is_first(reading->engine);
+        is_mine = deal_has(deal, turn);
         engine_tick(reading->engine);
         if (!is_mine && !is_kept) {
             sections_skip(&sections);
@@ -538,12 +558,12 @@ static bool perform_sections(void *context, struct deal *deal)
         reset_numbers(reading);
         read_section(passes, &sections);
         if (is_mine)
-            give_section(reading, deal, sections.number);
+            give_section(reading, deal, turn);
         forget_section(passes);
         reading->has_last = is_kept;
         if (!is_kept)
             passes_release_waits(passes);
-    } while (sections_go_on(&sections));
+    }
     sections_release(&sections);
     return !passes->trace->has_failed;
 }
@@ -565,11 +585,14 @@ static void give_run(struct sections_reading *reading)
     passes->traffic = reading->traffic;
 }
 
+/* Clocks are settled by now. */
 static void read_sections(struct passes *passes, struct engine *engine)
 {
     struct sections_reading reading = {.passes = passes, .engine = engine};
+    if (!passes->index.firsts)
+        sections_find_index(passes->trace, engine, &passes->index);
     const struct share share = {
-        .context = &reading, .perform = perform_sections, .take = take_section, .n_parts = passes->n_sections};
+        .context = &reading, .perform = perform_sections, .take = take_section, .firsts = passes->index.firsts};
     numbers_begin(&reading.numbers, &passes->sites);
     findings_begin(&reading.findings, &reading.numbers,
                    &(struct findings_input){.pools = &passes->pools,

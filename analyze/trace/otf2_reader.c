@@ -202,6 +202,11 @@ static int archive_settle(struct trace *trace)
     return 0;
 }
 
+static bool archive_is_settled(const struct trace *trace)
+{
+    return !((const struct otf2_reader *)trace->source)->watch;
+}
+
 static void archive_close(struct trace *trace)
 {
     struct otf2_reader *reader = reader_of(trace);
@@ -265,7 +270,8 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
                                                    .read = archive_read,
                                                    .rest = archive_rest,
                                                    .close = archive_close,
-                                                   .settle = archive_settle};
+                                                   .settle = archive_settle,
+                                                   .is_settled = archive_is_settled};
     int result = opening_read(&reader->archive, anchor);
     struct trace *trace = reader->archive.trace;
     trace->source = &reader->archive.source;
@@ -312,6 +318,11 @@ bool trace_read(struct trace *trace)
 int trace_settle(struct trace *trace)
 {
     return trace->source->settle ? trace->source->settle(trace) : 1;
+}
+
+bool trace_is_settled(const struct trace *trace)
+{
+    return !trace->source->is_settled || trace->source->is_settled(trace);
 }
 
 void trace_close(struct trace *trace)

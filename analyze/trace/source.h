@@ -17,9 +17,10 @@ struct trace_source {
     void (*skip)(struct trace *trace, uint64_t from_ns, struct trace_skipped *skipped);
     /* The next events, one at least; none at the end. Valid until the next call. */
     void (*read)(struct trace *trace, struct event_block *block);
-    void (*rest)(struct trace *trace);  /* trace_rest; NULL = it has no files */
-    void (*close)(struct trace *trace); /* releases the source itself */
-    int (*settle)(struct trace *trace); /* trace_settle; NULL = there is nothing to settle */
+    void (*rest)(struct trace *trace);             /* trace_rest; NULL = it has no files */
+    void (*close)(struct trace *trace);            /* releases the source itself */
+    int (*settle)(struct trace *trace);            /* trace_settle; NULL = there is nothing to settle */
+    bool (*is_settled)(const struct trace *trace); /* NULL likewise */
 };
 
 /* The next event by way of the block, which is empty after a rewind; NULL at the end. */

@@ -306,6 +306,8 @@ struct trace *trace_open_unchecked(const char *anchor);
 /* After the first reading: 1 = its times hold; 0 = they did not, and have been repaired: what was read is to be thrown
  * away, and read again; -1 after error(). */
 int trace_settle(struct trace *trace);
+/* That has been asked, or need not be. */
+bool trace_is_settled(const struct trace *trace);
 void trace_close(struct trace *trace);
 
 /* Starts reading events again from the first. Returns 0, or -1 after error(). */
