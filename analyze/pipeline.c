@@ -22,7 +22,10 @@
 #include "analyze/blame/findings.h"
 #include "analyze/blame/occurrences.h"
 #include "analyze/code/script.h"
+#include "analyze/engine/call.h"
+#include "analyze/engine/launched.h"
 #include "analyze/engine/share.h"
+#include "analyze/task.h"
 #include "analyze/steps/numbers.h"
 #include "analyze/steps/services.h"
 #include "analyze/profile/details.h"
@@ -405,9 +408,9 @@ static int read_first(struct passes *passes, struct trace *trace, struct code *c
             steps_complete(passes);
         if (settled)
             return settled < 0 ? -1 : 0;
-        bool wants_facts = passes->wants_facts;
+        const struct passes anew = {.wants_facts = passes->wants_facts, .threshold = passes->threshold};
         passes_release(passes);
-        *passes = (struct passes){.wants_facts = wants_facts};
+        *passes = anew;
     }
 }
 
@@ -734,28 +737,45 @@ static void check_times(struct trace *trace, const struct analysis *analysis)
                    100 * parts_ns / all->all_ns);
 }
 
+/* The launcher's processes on several nodes, or some of this machine. */
+static struct engine *engine_for(struct trace *trace, struct engine *forked, double threshold, bool wants_facts)
+{
+    struct engine *launched = launched_engine();
+    const struct task task = task_of(trace, threshold, wants_facts);
+    trace->n_helpers = 0;
+    if (launched->n_others) {
+        call_others(launched, (struct parcel){&task, sizeof task});
+        return launched;
+    }
+    engine_fork(forked, processes_wanted());
+    return forked;
+}
+
+void analysis_take_part(struct trace *trace, struct code *code, double threshold, bool wants_facts,
+                        struct engine *engine)
+{
+    struct passes passes = {.wants_facts = wants_facts, .threshold = threshold};
+    if (read_first(&passes, trace, code, engine))
+        engine_give_up(engine);
+    read_for_waits(&passes, engine);
+}
+
 static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold,
                             bool wants_facts)
 {
-    struct passes passes = {.wants_facts = wants_facts};
+    struct passes passes = {.wants_facts = wants_facts, .threshold = threshold};
     struct analysis *analysis = NULL;
-    struct engine engine = {0};
-    if (!timeline && sections_are_possible(trace)) {
-        trace->n_helpers = 0;
-        engine_fork(&engine, processes_wanted());
-    }
-    if (read_first(&passes, trace, code, &engine)) {
-        if (engine_is_first(&engine))
-            engine_end(&engine);
-        else
-            engine_give_up(&engine);
+    struct engine forked = {0}, *engine = &forked;
+    if (!timeline && sections_are_possible(trace))
+        engine = engine_for(trace, &forked, threshold, wants_facts);
+    if (read_first(&passes, trace, code, engine)) {
+        engine_give_up(engine);
         goto out;
     }
-    passes.threshold = threshold;
     if (timeline)
         passes.times = timeline_sink(timeline, trace->n_locations);
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
-    read_for_waits(&passes, &engine);
+    read_for_waits(&passes, engine);
     if (trace->has_failed)
         goto out;
     meter_end(&trace->meter);

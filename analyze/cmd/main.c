@@ -3,8 +3,8 @@
 #include "analyze/cmd/installation.h"
 #include "analyze/cmd/manual.h"
 #include "analyze/cmd/program.h"
-#include "analyze/trace/helpers.h"
-#include "analyze/trace/nodes.h"
+#include "analyze/engine/launched.h"
+#include "analyze/serve.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
 #include <errno.h>
@@ -182,17 +182,25 @@ static bool is_first_to_fail(void)
 static bool is_one_to_work(void)
 {
     char program[PATH_MAX];
-    const char *name = launcher_is_of_open_mpi() ? "whywait-meet" : "whywait-meet-mpich";
-    if (!nodes_are_several() || !installation_find(name, program))
+    const char *name = launcher_is_of_open_mpi() ? "whywait-mpi" : "whywait-mpi-mpich";
+    if (!launched_are_several())
         return launcher_is_first_rank();
-    enum nodes_role role = nodes_meet(program);
-    if (role == NODES_ALONE)
-        warn("some processes on other nodes have not come within %u s ($WHYWAIT_MEETING), so it goes on without them; "
-             "is the tool, with %s, the same on all nodes?",
-             nodes_patience_s(), launcher_is_of_open_mpi() ? "Open MPI" : "MPICH");
-    if (role == NODES_FAR)
-        helpers_serve();
-    return role == NODES_FIRST || role == NODES_ALONE;
+    if (!installation_find(name, program)) {
+        if (launcher_is_first_rank())
+            warn("%s is not installed with the tool, so it goes on without other nodes", name);
+        return launcher_is_first_rank();
+    }
+    enum launched_role role = launched_meet(program);
+    if (role == LAUNCHED_OTHER)
+        serve_analyses();
+    return role == LAUNCHED_FIRST;
+}
+
+static int run_once(const struct command *command, int argc, char **argv)
+{
+    int status = is_one_to_work() ? output_status(command->run(argc, argv)) : 0;
+    engine_give_up(launched_engine());
+    return status;
 }
 
 struct started {
@@ -204,9 +212,9 @@ struct started {
 static void *run_started(void *context)
 {
     struct started *started = context;
-    started->status = started->command->is_done_once && !is_one_to_work()
-                          ? 0
-                          : output_status(started->command->run(started->argc, started->argv));
+    const struct command *command = started->command;
+    started->status = command->is_done_once ? run_once(command, started->argc, started->argv)
+                                            : output_status(command->run(started->argc, started->argv));
     return NULL;
 }
 
