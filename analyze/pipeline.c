@@ -70,9 +70,7 @@ struct passes {
     struct thread_use thread_use;
     struct call_steps call_steps;
     struct calls calls;
-    struct staff staff; /* does the stages behind the calls, each of which has what follows for itself: */
     /* Waits: who waited for whom. */
-    char apart_from_waits[STAGE_APART];
     struct links links;
     struct messages messages;
     struct gatherings gatherings;
@@ -80,11 +78,8 @@ struct passes {
     struct replay replay;
     struct reader reader;
     /* Blame. */
-    char apart_from_occurrences[STAGE_APART];
     struct occurrences occurrences;
-    char apart_from_classes[STAGE_APART];
     struct classes classes;
-    char apart_from_the_rest[STAGE_APART];
     struct measures measures;
     struct sparse critical; /* the critical path */
     struct cause_times acting;
@@ -146,13 +141,11 @@ static void passes_begin_waits(struct passes *passes, uint64_t begin_ns)
                                    .lanes = &passes->lanes,
                                    .pools = &passes->pools,
                                    .call_steps = &passes->call_steps,
-                                   .reader = &passes->reader,
-                                   .fetches = trace->n_locations > FEW_LOCATIONS};
+                                   .reader = &passes->reader};
 }
 
 static void passes_release_waits(struct passes *passes)
 {
-    staff_end(&passes->staff);
     calls_release(&passes->calls);
     reader_release(&passes->reader);
     replay_release(&passes->replay);
@@ -197,13 +190,13 @@ static void fetch_lane(const struct passes *passes)
         memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
 }
 
-/* Likewise, in two steps: where its call is stands in what is fetched first. A stage that reads does so itself. */
+/* Likewise, in two steps: where its call is stands in what is fetched first. */
 static void fetch_reading(const struct passes *passes)
 {
     const struct event *soon = passes->trace->n_locations > FEW_LOCATIONS ? trace_ahead(passes->trace, SOON) : NULL;
     if (soon)
         memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
-    if (soon && !passes->calls.is_staged) {
+    if (soon) {
         reader_fetch(&passes->reader, soon->loc);
         reader_fetch_call(&passes->reader, trace_ahead(passes->trace, 1)->loc);
     }
@@ -438,12 +431,6 @@ static void begin_section(struct passes *passes, const struct sections *sections
     vec_resize(&passes->cut_sites, passes->trace->n_locations);
     for (size_t i = 0; i < passes->cut_sites.n; i++)
         passes->cut_sites.at[i] = TRACE_NONE;
-    if (passes->trace->n_helpers) {
-        staff_begin(&passes->staff, passes->trace->n_helpers - 1);
-        occurrences_join(&passes->occurrences, &passes->staff);
-        history_join(&passes->links.history, &passes->staff);
-        calls_join(&passes->calls, &passes->staff);
-    }
 }
 
 static void read_section(struct passes *passes, struct sections *sections)
@@ -466,8 +453,6 @@ static void read_section(struct passes *passes, struct sections *sections)
     }
     passes->replay.end_ns = sections->end_ns;
     calls_finish(&passes->calls);
-    occurrences_finish(&passes->occurrences);
-    staff_end(&passes->staff);
 }
 
 /* Of several sections. */

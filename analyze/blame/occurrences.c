@@ -4,32 +4,9 @@
 #include "wrap/base/err.h"
 #include <stdlib.h>
 
-static size_t classify(void *context, const void *records, size_t n_bytes)
-{
-    struct occurrences *occurrences = context;
-    struct occurrence *const *at = records, *const *end = at + n_bytes / sizeof *at;
-    struct occurrence *done = NULL, *first_done = at < end ? *at : NULL;
-    for (; at < end; at++)
-        for (struct occurrence *occurrence = *at, *next; occurrence; occurrence = next) {
-            next = occurrence->next;
-            classes_add(occurrences->classes, &occurrence->instance);
-            occurrence->next = done;
-            done = occurrence;
-        }
-    pthread_mutex_lock(&occurrences->mutex);
-    if (first_done) {
-        first_done->next = occurrences->done;
-        occurrences->done = done;
-    }
-    pthread_mutex_unlock(&occurrences->mutex);
-    return n_bytes;
-}
-
 void occurrences_begin(struct occurrences *occurrences, struct classes *classes)
 {
     *occurrences = (struct occurrences){.classes = classes};
-    pthread_mutex_init(&occurrences->mutex, NULL);
-    stage_begin(&occurrences->stage, OCCURRENCES_MOST * sizeof(struct occurrence *), classify, occurrences);
 }
 
 static void release_list(struct occurrence *list)
@@ -50,21 +27,8 @@ static void release_list(struct occurrence *list)
 
 void occurrences_release(struct occurrences *occurrences)
 {
-    stage_release(&occurrences->stage);
     release_list(occurrences->spare);
-    release_list(occurrences->done);
     sparse_release(&occurrences->path);
-    pthread_mutex_destroy(&occurrences->mutex);
-}
-
-void occurrences_join(struct occurrences *occurrences, struct staff *staff)
-{
-    stage_join(&occurrences->stage, staff);
-}
-
-void occurrences_finish(struct occurrences *occurrences)
-{
-    stage_finish(&occurrences->stage);
 }
 
 /* The process waited for is `direct`; TRACE_NONE on the waiting side. */
@@ -136,12 +100,6 @@ static void occurrence_add_waiting(struct occurrences *occurrences, struct occur
 
 static struct occurrence *occurrence_take_spare(struct occurrences *occurrences)
 {
-    if (!occurrences->spare) {
-        pthread_mutex_lock(&occurrences->mutex);
-        occurrences->spare = occurrences->done;
-        occurrences->done = NULL;
-        pthread_mutex_unlock(&occurrences->mutex);
-    }
     struct occurrence *occurrence = occurrences->spare;
     if (occurrence)
         occurrences->spare = occurrence->next;
@@ -187,25 +145,16 @@ static struct occurrence *occurrence_find(struct occurrences *occurrences, struc
     return *list = occurrence_make(occurrences, wait);
 }
 
-static void hand_over(struct occurrences *occurrences, struct occurrence *list)
-{
-    struct stage *stage = &occurrences->stage;
-    *(struct occurrence **)stage_room(stage, sizeof list) = list;
-    if (occurrences->n_terms < OCCURRENCES_TERMS || stage->n_used < OCCURRENCES_LEAST * sizeof list)
-        return;
-    stage_turn(stage);
-    occurrences->n_terms = 0;
-}
-
 static void sink_close(void *context, struct occurrence **list)
 {
     struct occurrences *occurrences = context;
-    for (struct occurrence *occurrence = *list; occurrence; occurrence = occurrence->next) {
+    for (struct occurrence *occurrence = *list, *next; occurrence; occurrence = next) {
+        next = occurrence->next;
         occurrence_settle_late(occurrence);
-        occurrences->n_terms += occurrence->instance.terms.n + occurrence->instance.heaviest.n;
+        classes_add(occurrences->classes, &occurrence->instance);
+        occurrence->next = occurrences->spare;
+        occurrences->spare = occurrence;
     }
-    if (*list)
-        hand_over(occurrences, *list);
     *list = NULL;
 }
 

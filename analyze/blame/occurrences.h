@@ -2,11 +2,10 @@
 /*
  * From waits to instances of classes (classes.h): the paths of all who waited at one occurrence of a collective, or of
  * one waiting completion, are taken from the tree of chains and added up by call site. An instance that is complete
- * goes to its class, in a stage of its own (stage.h), since the tree is not needed for that.
+ * goes to its class.
  */
 #pragma once
 #include "analyze/blame/classes.h"
-#include "analyze/trace/stage.h"
 #include "analyze/waits/sink.h"
 
 /* Sums of a path's terms. */
@@ -26,25 +25,13 @@ struct occurrence {
     struct sparse late, late_counts;
 };
 
-/* Instances that are handed over together. Those of few processes are made in a microsecond: with few of them under way
- * each stage would wait for the other one's turn. Those of many have long paths, of which few may be. */
-enum { OCCURRENCES_LEAST = 16, OCCURRENCES_MOST = 256, OCCURRENCES_TERMS = 4096 };
-
 struct occurrences {
     struct classes *classes;
     struct occurrence *spare;
     struct sparse path; /* scratch: of the wait at hand */
-    size_t n_terms;     /* of the instances that are handed over next */
-    struct stage stage; /* classifies; its records are pointers to occurrences, each the first of a list */
-    pthread_mutex_t mutex;
-    struct occurrence *done; /* classified, to be used again; by the mutex */
 };
 
 void occurrences_begin(struct occurrences *occurrences, struct classes *classes);
 void occurrences_release(struct occurrences *occurrences);
-/* The staff classifies what is complete from now on. */
-void occurrences_join(struct occurrences *occurrences, struct staff *staff);
-/* Everything that was complete has been classified. */
-void occurrences_finish(struct occurrences *occurrences);
 /* Takes the waits: an occurrence is one instance a call site, and is complete when it is closed. */
 struct wait_sink occurrences_sink(struct occurrences *occurrences);

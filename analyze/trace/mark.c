@@ -129,7 +129,7 @@ static void take(struct location_reader *location, struct unpacking *from)
     location->region_depth = mark.region_depth;
     location->counts_follow = mark.counts_follow;
     location->is_in_collective_io = mark.is_in_collective_io;
-    location->is_at_end = mark.is_at_end;
+    location->is_at_end = mark.is_at_end || mark.n_read == location->archive->tables.location_records.at[location->loc];
     location->is_damaged = mark.is_damaged;
     location->is_broken_off = mark.is_broken_off;
     location->has_ended = mark.has_ended;

@@ -2,14 +2,13 @@
 /*
  * The second pass over the events, first half: what each is to its location, and what the stretch before a call came
  * to. The reader, which puts calls together with what they depend on, is told of the events that it needs, in their
- * order. It may be a stage of its own (stage.h): then they are written down, and whoever does the stage reads them.
+ * order.
  *
  * On this side lanes, sites, pools and steps go on; on that side all that has to do with more than one location.
  */
 #pragma once
 #include "analyze/steps/lanes.h"
 #include "analyze/steps/pools.h"
-#include "analyze/trace/stage.h"
 #include "analyze/waits/call_steps.h"
 #include "analyze/waits/reader.h"
 
@@ -19,14 +18,10 @@ struct calls {
     struct pools *pools;
     struct call_steps *call_steps;
     struct reader *reader;
-    bool fetches; /* what the reader will need, before its turn */
-    bool is_staged;
-    struct stage stage;
     struct sparse atoms, counts, lent; /* scratch */
 };
 
-/* From now on the staff reads. The borrowed fields are set. */
-void calls_join(struct calls *calls, struct staff *staff);
+/* The borrowed fields are set. */
 void calls_release(struct calls *calls);
 void calls_feed(struct calls *calls, const struct event *event);
 /* After the last event: all that was told has been read. */

@@ -137,7 +137,7 @@ void chain_release(struct chain *chain)
 /* Some hundred calls, and of many locations a few of each; terms of one record. */
 enum { BLOCK_LEAST = 1 << 16, BLOCK_A_LANE = 1 << 13, BLOCK_MOST = 1 << 22, MOST_TERMS = 1024 };
 
-/* A record of the stage begins so; what is `at`, and what follows, depends on its kind. */
+/* A record begins so; what is `at`, and what follows, depends on its kind. */
 struct record {
     uint16_t kind, to;
     uint32_t at;
@@ -189,7 +189,7 @@ struct record_wait {
 };
 _Static_assert(sizeof(struct record_wait) % 8 == 0, "records are multiples of 8 bytes");
 
-/* In the stage. */
+/* Taking them. */
 
 static void past_add(struct past *past, int to, const struct term *terms, uint64_t n)
 {
@@ -325,23 +325,22 @@ static void fetch(const struct history *history, const void *at)
         memory_fetch(node, offsetof(struct chain_node, counts));
 }
 
-static size_t take_portion(void *context, const void *records, size_t n_bytes)
+static void take_block(struct history *history)
 {
     enum { AHEAD = 4 };
-    struct history *history = context;
-    const char *at = records, *ahead = at, *end = at + n_bytes;
-    const char *enough = n_bytes < STAGE_PORTION ? end : at + STAGE_PORTION;
+    const char *at = history->block, *ahead = at, *end = at + history->n_used;
     bool fetches = history->n_lanes > FEW_LOCATIONS;
     for (int i = 0; fetches && i < AHEAD && ahead < end; i++)
         ahead += record_bytes(ahead);
-    for (; at < enough; at += record_bytes(at)) {
+    for (; at < end; at += record_bytes(at)) {
         if (fetches && ahead < end) {
             fetch(history, ahead);
             ahead += record_bytes(ahead);
         }
         take(history, at);
     }
-    return (size_t)(at - (const char *)records);
+    history->n_used = 0;
+    history->n_blocks++;
 }
 
 /* In the replay. */
@@ -351,13 +350,14 @@ void history_begin(struct history *history, uint32_t n_lanes)
     size_t block = (size_t)n_lanes * BLOCK_A_LANE;
     *history = (struct history){.n_lanes = n_lanes};
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : block;
-    stage_begin(&history->stage, block, take_portion, history);
+    history->block_bytes = block;
+    history->block = memory_lines(block, 1);
     history->pasts = memory_lines(n_lanes + 1, sizeof *history->pasts);
 }
 
 void history_release(struct history *history)
 {
-    stage_release(&history->stage);
+    vec_free(history->block);
     for (uint32_t i = 0; history->pasts && i <= history->n_lanes; i++) {
         struct past *past = &history->pasts[i];
         sparse_release(&past->open);
@@ -404,14 +404,9 @@ struct mark *history_origin(struct history *history, uint64_t time_ns)
     return mark;
 }
 
-void history_join(struct history *history, struct staff *staff)
-{
-    stage_join(&history->stage, staff);
-}
-
 void history_finish(struct history *history)
 {
-    stage_finish(&history->stage);
+    take_block(history);
 }
 
 struct mark *mark_hold(struct mark *mark)
@@ -422,7 +417,10 @@ struct mark *mark_hold(struct mark *mark)
 
 static void *record_room(struct history *history, size_t n_bytes, enum record_kind kind, int to, uint32_t at)
 {
-    struct record *record = stage_room(&history->stage, n_bytes);
+    if (history->n_used + n_bytes > history->block_bytes)
+        take_block(history);
+    struct record *record = (struct record *)(void *)(history->block + history->n_used);
+    history->n_used += n_bytes;
     *record = (struct record){(uint16_t)kind, (uint16_t)to, at};
     return record;
 }
@@ -431,7 +429,7 @@ void mark_drop(struct history *history, struct mark *mark)
 {
     if (!mark || --mark->holds)
         return;
-    if (mark->record && mark->block == history->stage.n_turned && !mark->is_used)
+    if (mark->record && mark->block == history->n_blocks && !mark->is_used)
         mark->record->record.kind = RECORD_NO_NODE;
     else
         record_room(history, sizeof(struct record), RECORD_RELEASE, 0, mark->number);
@@ -474,7 +472,7 @@ struct mark *history_node(struct history *history, uint32_t lane, uint64_t time_
     record->time_ns = time_ns;
     record->node = mark->number;
     mark->record = record;
-    mark->block = history->stage.n_turned;
+    mark->block = history->n_blocks;
     return mark;
 }
 

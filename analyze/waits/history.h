@@ -9,13 +9,12 @@
  * from their lowest common ancestor to q minus the path to p, and everything below the ancestor cancels.
  *
  * The part that finds the waits (replay.h) decides by times alone and asks for nothing of this. So it only tells what
- * happened, in order, and history takes it from there: as a stage (stage.h) that a thread may do, and that hands the
- * waits to whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most
- * marks are let go before anything has led on from them, and before the block in which they are told has been handed
- * over: those are taken back, and never become a node.
+ * happened, in order, in a block of records, which history takes when it is full: then it hands the waits to whoever
+ * wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most marks are let go
+ * before anything has led on from them, and before the block in which they are told is taken: they are taken back, and
+ * never become a node.
  */
 #pragma once
-#include "analyze/trace/stage.h"
 #include "analyze/waits/sink.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
@@ -65,7 +64,7 @@ struct mark {
     uint32_t number, holds;
     uint64_t time_ns;
     bool is_used;               /* a wait or a location's way leads to it */
-    uint64_t block;             /* of the stage, */
+    uint64_t block;             /* number of the one, */
     struct record_node *record; /* in which it is told here */
     struct mark *spare;         /* the next one that nobody holds */
 };
@@ -88,14 +87,15 @@ struct past {
 
 struct history {
     /* The replay's: */
-    struct stage stage;
+    char *block; /* of records */
+    size_t block_bytes, n_used;
+    uint64_t n_blocks;  /* before it */
     struct arena arena; /* of the marks */
     struct mark *spare;
     uint32_t n_marks;
     VEC(uint32_t) spare_occurrences;
     uint32_t n_occurrences;
-    /* The stage's: */
-    char apart[STAGE_APART];
+    /* Of what the records tell: */
     uint32_t n_lanes;
     struct chain chain;
     VEC(struct chain_node *) nodes;      /* by the mark's number */
@@ -108,8 +108,6 @@ void history_begin(struct history *history, uint32_t n_lanes);
 void history_release(struct history *history);
 /* All locations begin at one node, the origin of time; with one hold. */
 struct mark *history_origin(struct history *history, uint64_t time_ns);
-/* The staff takes in all messages from now on. */
-void history_join(struct history *history, struct staff *staff);
 /* Everything that was told has been taken in. After it, pasts may be looked at. */
 void history_finish(struct history *history);
 
