@@ -22,8 +22,6 @@
 #include "analyze/blame/findings.h"
 #include "analyze/blame/occurrences.h"
 #include "analyze/code/script.h"
-#include "analyze/engine/call.h"
-#include "analyze/engine/launched.h"
 #include "analyze/engine/share.h"
 #include "analyze/task.h"
 #include "analyze/steps/numbers.h"
@@ -45,9 +43,7 @@
 #include "analyze/waits/last_places.h"
 #include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
-#include "wrap/launcher.h"
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -407,13 +403,6 @@ static int read_first(struct passes *passes, struct trace *trace, struct code *c
     }
 }
 
-/* For tests. */
-static uint32_t processes_wanted(void)
-{
-    const char *wanted = getenv("WHYWAIT_PROCESSES");
-    return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : 1;
-}
-
 /* A location is in the middle of a call when the section begins. */
 static void take_state(struct passes *passes, const struct event *event)
 {
@@ -722,20 +711,6 @@ static void check_times(struct trace *trace, const struct analysis *analysis)
                    100 * parts_ns / all->all_ns);
 }
 
-/* The launcher's processes on several nodes, or some of this machine. */
-static struct engine *engine_for(struct trace *trace, struct engine *forked, double threshold, bool wants_facts)
-{
-    struct engine *launched = launched_engine();
-    const struct task task = task_of(trace, threshold, wants_facts);
-    trace->n_helpers = 0;
-    if (launched->n_others) {
-        call_others(launched, (struct parcel){&task, sizeof task});
-        return launched;
-    }
-    engine_fork(forked, processes_wanted());
-    return forked;
-}
-
 void analysis_take_part(struct trace *trace, struct code *code, double threshold, bool wants_facts,
                         struct engine *engine)
 {
@@ -752,7 +727,7 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     struct analysis *analysis = NULL;
     struct engine forked = {0}, *engine = &forked;
     if (!timeline && sections_are_possible(trace))
-        engine = engine_for(trace, &forked, threshold, wants_facts);
+        engine = task_engine(trace, threshold, wants_facts, &forked);
     if (read_first(&passes, trace, code, engine)) {
         engine_give_up(engine);
         goto out;
@@ -834,24 +809,6 @@ struct code *load_code(const struct trace *trace)
     return code;
 }
 
-/* Reading that takes less than a tenth of a second is not worth a process. */
-enum { RECORDS_ALONE = 1 << 20 };
-
-/* How many processes are to read beside this one, and whether stages of the analysis are to have threads (stage.h): 0 =
- * it does all itself. As many as a launcher has started, this one counted, since the first reading leaves it little to
- * do; without a launcher two, where the machine has an idle core and the run is worth it. */
-static uint32_t helpers_wanted(const struct trace *trace)
-{
-    cpu_set_t cpus;
-    uint32_t n = launcher_n_processes();
-    bool is_long = !trace->n_records || trace->n_records > RECORDS_ALONE;
-    double load, n_idle = getloadavg(&load, 1) == 1 ? (double)sysconf(_SC_NPROCESSORS_ONLN) - load : 0;
-    bool has_core = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 && n_idle > 1.5;
-    if (!n)
-        n = is_long && has_core ? 2 : 1;
-    return n == 1 ? 0 : n;
-}
-
 static int load(struct loaded *loaded, const char *path, struct trace *(*open)(const char *anchor))
 {
     *loaded = (struct loaded){0};
@@ -861,7 +818,6 @@ static int load(struct loaded *loaded, const char *path, struct trace *(*open)(c
     free(anchor);
     if (!loaded->trace)
         return -1;
-    loaded->trace->n_helpers = helpers_wanted(loaded->trace);
     return 0;
 }
 

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/task.h"
+#include "analyze/engine/call.h"
+#include "analyze/engine/launched.h"
 #include "wrap/base/keys.h"
+#include "wrap/launcher.h"
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Fewer records take less than a tenth of a second, and are a section. Each process has what the analysis keeps. */
+enum { RECORDS_EACH = 1 << 20, MOST_FORKED = 16 };
 
 /* 0 = it is not there. */
 static uint64_t file_number(const char *path)
@@ -30,7 +37,8 @@ static uint64_t modules_number(const struct trace *trace)
     return number;
 }
 
-struct task task_of(const struct trace *trace, double threshold, bool wants_facts)
+/* All zero where the anchor has gone. */
+static struct task task_of(const struct trace *trace, double threshold, bool wants_facts)
 {
     struct task task;
     memset(&task, 0, sizeof task); /* gaps as well */
@@ -42,6 +50,33 @@ struct task task_of(const struct trace *trace, double threshold, bool wants_fact
     task.is_settled = trace_is_settled(trace);
     task.wants_facts = wants_facts;
     return task;
+}
+
+/* As many as a launcher has started on this node; else as many as there are idle CPUs, where the run is worth it. */
+static uint32_t forked_wanted(const struct trace *trace)
+{
+    const char *wanted = getenv("WHYWAIT_PROCESSES"); /* for tests */
+    uint32_t n = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : launcher_n_processes();
+    cpu_set_t cpus;
+    double load;
+    if (n || getloadavg(&load, 1) != 1 || sched_getaffinity(0, sizeof cpus, &cpus))
+        return n;
+    double n_idle = (double)CPU_COUNT(&cpus) - load + 0.5,
+           n_worth = trace->n_records ? (double)trace->n_records / RECORDS_EACH : MOST_FORKED;
+    n_idle = n_idle < n_worth ? n_idle : n_worth;
+    return n_idle < 2 ? 1 : n_idle > MOST_FORKED ? MOST_FORKED : (uint32_t)n_idle;
+}
+
+struct engine *task_engine(const struct trace *trace, double threshold, bool wants_facts, struct engine *forked)
+{
+    struct engine *launched = launched_engine();
+    if (!launched->n_others) {
+        engine_fork(forked, forked_wanted(trace));
+        return forked;
+    }
+    const struct task task = task_of(trace, threshold, wants_facts);
+    call_others(launched, (struct parcel){&task, sizeof task});
+    return launched;
 }
 
 struct trace *task_open(const struct task *task, char *refusal, size_t size_bytes)

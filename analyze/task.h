@@ -2,6 +2,7 @@
 /* An analysis that several of a launcher's processes share: number 0 says which run and how, the others look whether
  * they have the same before them. */
 #pragma once
+#include "analyze/engine/engine.h"
 #include "analyze/trace/trace.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -16,7 +17,9 @@ struct task {
     bool wants_facts;
 };
 
-/* All zero where the anchor has gone. */
-struct task task_of(const struct trace *trace, double threshold, bool wants_facts);
+/* The processes for an analysis of this trace, number 0 in this one: those of a launcher on other nodes, which have
+ * been called to it when it returns, or forked ones, or this one alone. `forked` is the room for an engine, zero. To be
+ * ended by engine_end, in the others where they have done their part. */
+struct engine *task_engine(const struct trace *trace, double threshold, bool wants_facts, struct engine *forked);
 /* Why this process cannot do it, in words of `refusal`; else the trace, to be closed. */
 struct trace *task_open(const struct task *task, char *refusal, size_t size_bytes);

@@ -3,11 +3,12 @@
 """Processes on two nodes share the sections of an archive: the first one prints what one process alone prints, also when another
 one has died or lacks the archive, which it says in one line. The nodes are names that a launcher is given; what stands in for ssh begins everything on this machine.
 
-    reading.py BUILD_DIR
+    reading.py BUILD_DIR [--kill N]     (by hand: N more times by each launcher one of all processes is killed at some moment)
     reading.py node NAME COMMAND...      (what a launcher starts in place of ssh)
 """
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
@@ -102,7 +103,8 @@ class Machine:
             try:
                 environment = (path / "environ").read_bytes().split(b"\0")
                 state, parent = (path / "stat").read_text().rsplit(")", 1)[1].split()[:2]
-                if os.readlink(path / "exe") == str(self.tool) and f"NODES_DISKS={self.env['NODES_DISKS']}".encode() in environment and state != "Z":
+                own = str(self.tool), *(str(self.tool.parents[1] / "lib" / name) for name in ("whywait-mpi", "whywait-mpi-mpich"))
+                if os.readlink(path / "exe") in own and f"NODES_DISKS={self.env['NODES_DISKS']}".encode() in environment and state != "Z":
                     found[int(path.name)] = int(parent), f"TMPDIR={self.env['NODES_DISKS']}/{NODES[1]}".encode() in environment
             except OSError:
                 pass  # it has ended
@@ -111,7 +113,8 @@ class Machine:
     def far_readers(self):
         """Of the tool's processes on the second node those that have been called to work: of a process of the launcher the grandchildren."""
         found = self.processes()
-        return [pid for pid, (parent, is_far) in found.items() if is_far and parent in found and found[parent][0] in found]
+        tool = [pid for pid in found if os.path.basename(os.readlink(f"/proc/{pid}/exe")) == "whywait"]
+        return [pid for pid in tool if found[pid][1] and found[pid][0] in found and found[found[pid][0]][0] in found]
 
     def until(self, what):
         end = time.monotonic() + 60
@@ -131,6 +134,23 @@ class Machine:
         check(report.returncode == 0 and out == alone.stdout, f"{self.launcher}: a reader was killed: status {report.returncode}, {len(out)} characters printed: {err}")
         check(len(told) == 1 and b"has died" in told[0], f"{self.launcher}: a reader was killed: {err}")
         check(self.until(lambda: not self.processes()), f"{self.launcher}: a reader was killed, and others are left: {self.processes()}")
+
+
+    def is_killed(self, anchor, alone):
+        """The report is right, or the status is not 0; nobody is left."""
+        report = self.start(2, [self.tool, "report", anchor], WHYWAIT_PATIENCE="5")
+        time.sleep(random.uniform(0, 1.5))
+        victim, name = random.choice([*self.processes().items(), (report.pid, self.launcher)])
+        try:
+            name = os.path.basename(os.readlink(f"/proc/{victim}/exe"))
+            os.kill(victim, signal.SIGKILL)
+        except OSError:
+            name = "one that had ended"
+        out, err = report.communicate(timeout=200)
+        what = f"{self.launcher}: {name} was killed: status {report.returncode}, {len(out)} characters: {err[-300:]}"
+        check(report.returncode or out == alone, what)
+        check(self.until(lambda: not self.processes()), f"{what}: others are left: {self.processes()}")
+        print(what)
 
 
 def generate(build, pattern, folder, ranks, events, style):
@@ -170,6 +190,10 @@ def main():
                 machine.meets_in_vain(["report", ours])
             machine.first_of_script(["report", ours])
             machine.loses_a_reader(long)
+            if "--kill" in sys.argv:
+                alone = subprocess.run([build / "bin/whywait", "report", long], env=ENV, capture_output=True).stdout
+                for _ in range(int(sys.argv[-1])):
+                    machine.is_killed(long, alone)
     return n_failed > 0 if n_launchers else 77
 
 
