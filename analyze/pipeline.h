@@ -11,10 +11,6 @@
  * (classes.h), 0 = the usual one. Returns NULL after error(); to be freed by analysis_free. */
 struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold);
 void analysis_free(struct analysis *analysis);
-/* In a process that number 0 of a launcher's has called: reads its part of both readings. Does not return. */
-struct engine;
-void analysis_take_part(struct trace *trace, struct code *code, double threshold, bool wants_facts,
-                        struct engine *engine);
 
 /* From a path to an analysis: the run is found, repaired if need be, read, and the passes are run. */
 struct loaded {

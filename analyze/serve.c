@@ -3,6 +3,8 @@
 #include "analyze/engine/call.h"
 #include "analyze/engine/launched.h"
 #include "analyze/pipeline.h"
+#include "analyze/readings/first.h"
+#include "analyze/readings/second.h"
 #include "analyze/task.h"
 #include "wrap/launcher.h"
 #include <string.h>
@@ -18,7 +20,10 @@ static void take_part(struct engine *engine, struct parcel work)
     struct trace *trace = task_open(&task, refusal, sizeof refusal);
     call_answer(engine, trace ? NULL : refusal);
     trace->meter.is_silent = true;
-    analysis_take_part(trace, trace->n_modules ? load_code(trace) : NULL, task.threshold, task.wants_facts, engine);
+    struct passes passes = {.wants_facts = task.wants_facts, .threshold = task.threshold};
+    if (first_reading(&passes, trace, trace->n_modules ? load_code(trace) : NULL, engine))
+        engine_give_up(engine);
+    second_reading(&passes, engine);
 }
 
 _Noreturn void serve_analyses(void)
