@@ -27,7 +27,7 @@ void numbers_release(struct numbers *numbers)
 
 void numbers_reset(struct numbers *numbers)
 {
-    sites_cut(numbers->sites, numbers->n_contexts, numbers->n_sites, numbers->n_pairs);
+    sites_cut(numbers->sites, numbers->n_contexts, numbers->n_sites, numbers->n_pairs, numbers->n_steps);
     intern_cut(&numbers->sites->steps->keys, numbers->n_steps);
 }
 

@@ -334,8 +334,11 @@ uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
     return recent_put(sites->recent_pairs, &sites->pairs, from, to);
 }
 
-void sites_cut(struct sites *sites, uint32_t n_contexts, uint32_t n_sites, uint32_t n_pairs)
+void sites_cut(struct sites *sites, uint32_t n_contexts, uint32_t n_sites, uint32_t n_pairs, uint32_t n_steps)
 {
+    for (uint32_t frame = 0; frame < sites->trace->n_frames; frame++)
+        if (sites->frame_step[frame] >= n_steps && sites->frame_step[frame] != STEP_NOWHERE)
+            sites->frame_step[frame] = TRACE_NONE;
     intern_cut(&sites->contexts, n_contexts);
     intern_cut(&sites->sites, n_sites);
     intern_cut(&sites->pairs, n_pairs);

@@ -86,8 +86,8 @@ bool sites_is_start(const struct sites *sites, uint32_t site);
 uint32_t sites_innermost(struct sites *sites, uint32_t site);
 /* Two sites in succession, as one number. */
 uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
-/* Forgets all contexts, sites and pairs but the first. Contexts of frames are among these. */
-void sites_cut(struct sites *sites, uint32_t n_contexts, uint32_t n_sites, uint32_t n_pairs);
+/* Forgets all contexts, sites, pairs and steps of samples but the first. Contexts of frames are among these. */
+void sites_cut(struct sites *sites, uint32_t n_contexts, uint32_t n_sites, uint32_t n_pairs, uint32_t n_steps);
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
 /*
  * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
