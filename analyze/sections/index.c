@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-    PLACES_EACH = 8,    /* so much longer or shorter than the others is the piece of one process, as a share of 1 */
+    PLACES_EACH = 4,    /* of which some may be none where a process can begin */
     ENTRIES_MOST = 256, /* of collective operations before one of all that may begin a turn: others are of some */
     TICKS_APART = 4096  /* events */
 };
@@ -27,7 +27,8 @@ struct indexing {
     struct state state;
     uint32_t paced;
     uint64_t every, n_events;
-    VEC(struct turn_begin) turns;   /* in process 0, all; then those that locations are marked at */
+    uint64_t n_turns;               /* of the run, if it goes on as far as it may be cut */
+    VEC(struct turn_begin) turns;   /* all; then those that locations are marked at */
     VEC(struct marked) paced_marks; /* of process 0, by turn */
     struct marked *marks;           /* by turn, then location */
     uint64_t *enter_ns;             /* of the present rank's first thread, by turn, as recorded */
@@ -149,21 +150,39 @@ static void find_turns(struct indexing *indexing)
         *vec_push(&indexing->paced_marks) = last;
         last = (struct marked){0};
     }
+    uint64_t n_records = indexing->trace->locations[paced].n_records;
+    indexing->n_turns = (place->n_events > n_records ? place->n_events : n_records) / indexing->every + 1;
     marked_release(&last);
 }
 
-/* Not all of many: then marks take little memory. In all processes the same ones. */
+/* Where that piece of the run should begin, if all are as long. */
+static uint64_t wanted_turn(const struct indexing *indexing, uint32_t piece)
+{
+    return (indexing->n_turns * piece + engine_n(indexing->engine) / 2) / engine_n(indexing->engine);
+}
+
+static void keep_turn(struct indexing *indexing, size_t from, size_t to)
+{
+    indexing->turns.at[to] = indexing->turns.at[from];
+    if (!engine_is_first(indexing->engine) || from == to)
+        return;
+    marked_release(&indexing->paced_marks.at[to]);
+    indexing->paced_marks.at[to] = indexing->paced_marks.at[from];
+    indexing->paced_marks.at[from] = (struct marked){0};
+}
+
+/* Those next to where pieces should begin: then marks take little memory. In all processes the same ones. */
 static void choose_turns(struct indexing *indexing)
 {
-    size_t most = (size_t)PLACES_EACH * engine_n(indexing->engine), n = indexing->turns.n, n_chosen = 0;
-    size_t step = (n + most - 1) / most + !n;
-    for (size_t i = step / 2; i < n; i += step, n_chosen++) {
-        indexing->turns.at[n_chosen] = indexing->turns.at[i];
-        if (engine_is_first(indexing->engine) && i != n_chosen) {
-            marked_release(&indexing->paced_marks.at[n_chosen]);
-            indexing->paced_marks.at[n_chosen] = indexing->paced_marks.at[i];
-            indexing->paced_marks.at[i] = (struct marked){0};
-        }
+    size_t n = indexing->turns.n, n_chosen = 0, at = 0;
+    for (uint32_t piece = 1; piece < engine_n(indexing->engine); piece++) {
+        uint64_t wanted = wanted_turn(indexing, piece);
+        size_t next = at;
+        while (next < n && indexing->turns.at[next].turn < wanted)
+            next++;
+        at = next > at + PLACES_EACH / 2 ? next - PLACES_EACH / 2 : at;
+        for (; at < n && at < next + PLACES_EACH / 2; at++)
+            keep_turn(indexing, at, n_chosen++);
     }
     indexing->turns.n = n_chosen;
 }
@@ -247,12 +266,15 @@ static bool is_anybody_lost(const struct engine *engine)
 static void share_turns(struct indexing *indexing)
 {
     const size_t size_bytes = sizeof *indexing->turns.at;
+    vec_push(&indexing->turns)->turn = indexing->n_turns; /* behind the last one */
     engine_tell_all(indexing->engine, (struct parcel){indexing->turns.at, indexing->turns.n * size_bytes},
                     indexing->take);
-    if (engine_is_first(indexing->engine) || !indexing->take[0].n_bytes || indexing->take[0].n_bytes == PARCEL_LOST)
-        return;
-    vec_resize(&indexing->turns, indexing->take[0].n_bytes / size_bytes);
-    memcpy(indexing->turns.at, indexing->take[0].at, indexing->take[0].n_bytes);
+    const struct parcel all = indexing->take[0];
+    if (!engine_is_first(indexing->engine) && all.n_bytes && all.n_bytes != PARCEL_LOST) {
+        vec_resize(&indexing->turns, all.n_bytes / size_bytes);
+        memcpy(indexing->turns.at, all.at, all.n_bytes);
+    }
+    indexing->n_turns = indexing->turns.at[--indexing->turns.n].turn;
 }
 
 /* By turn: every location is marked there, whoever reads it. To be freed. */
@@ -280,10 +302,9 @@ static bool *find_complete(struct indexing *indexing)
 static uint32_t *choose_begins(const struct indexing *indexing, const bool *complete)
 {
     uint32_t n = engine_n(indexing->engine), *begins = memory_lines(n, sizeof *begins), last = 0;
-    uint64_t n_turns = indexing->turns.n ? indexing->turns.at[indexing->turns.n - 1].turn + 1 : 0;
     for (uint32_t piece = 1; piece < n; piece++) {
         uint32_t best = 0;
-        uint64_t wanted = piece * n_turns / n, best_off = UINT64_MAX;
+        uint64_t wanted = wanted_turn(indexing, piece), best_off = UINT64_MAX;
         for (uint32_t k = last; k < indexing->turns.n; k++) {
             uint64_t turn = indexing->turns.at[k].turn, off = turn > wanted ? turn - wanted : wanted - turn;
             if (complete[k] && off < best_off) {
