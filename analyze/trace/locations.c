@@ -62,8 +62,7 @@ int locations_open(struct archive_reader *archive)
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){
             .archive = archive, .loc = i, .region = TRACE_NONE, .clock = clocks_rewind(&archive->clocks, i)};
-        uint32_t number = archive->is_dealt_by_rank ? archive->trace->locations[i].rank : i;
-        location->has_ended = number % archive->n_dealt != archive->dealt;
+        location->has_ended = archive->trace->locations[i].rank % archive->n_dealt != archive->dealt;
         if (location->has_ended)
             continue;
         location->reader = OTF2_Reader_GetEvtReader(location_otf2(archive, i), archive->tables.location_ids.at[i]);

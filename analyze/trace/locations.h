@@ -57,8 +57,7 @@ struct archive_reader {
     bool is_open;                    /* its files of events */
     bool plays;                      /* this reading comes from the tape */
     struct location_reader *used_up; /* of whose batch everything was handed out: it is read on first; NULL = none is */
-    uint32_t dealt, n_dealt;         /* this process reads every n_dealt-th location, from this one on */
-    bool is_dealt_by_rank;           /* or rank */
+    uint32_t dealt, n_dealt;         /* this process reads every n_dealt-th rank, from this one on */
     uint32_t n_notes_before;         /* mark_begin; likewise: */
     bool was_damaged;
 };

@@ -38,7 +38,6 @@ bool mark_begin(struct trace *trace, uint32_t number, uint32_t n)
     archive->was_damaged = trace->is_damaged;
     archive->dealt = number;
     archive->n_dealt = n;
-    archive->is_dealt_by_rank = true;
     if (!locations_open(archive))
         return true;
     mark_end(trace);
@@ -53,7 +52,6 @@ void mark_end(struct trace *trace)
     trace->is_damaged = archive->was_damaged;
     archive->dealt = 0;
     archive->n_dealt = 1;
-    archive->is_dealt_by_rank = false;
 }
 
 const struct event *mark_ahead(struct trace *trace, uint32_t loc)

@@ -3,7 +3,6 @@
 #include "analyze/archive/archive.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
-#include "wrap/launcher.h"
 #include "wrap/script.h"
 #include <errno.h>
 #include <malloc.h>
@@ -12,9 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Events that helpers have read stay for the next reading up to a bound: from ten million events on memory is the same.
- * A user who has a launcher start several processes asks for speed, and gives memory for it. */
-enum { TAPE_ROOM = 160 << 20, HELPERS_ROOM = 96 << 20, HELPERS_ROOM_ASKED = 256 << 20 };
+/* Decoded events stay for the next reading up to a bound: from ten million events on memory is the same. */
+enum { TAPE_ROOM = 160 << 20 };
 
 /* Each location needs a file. */
 static void allow_files(uint32_t n_locations)
@@ -210,7 +208,6 @@ int opening_read(struct archive_reader *archive, const char *anchor)
         err_out_of_memory(trace->n_locations * sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
     tape_begin(&archive->tape, TAPE_ROOM, trace->n_records);
-    trace->kept_bytes = launcher_n_processes() ? HELPERS_ROOM_ASKED : HELPERS_ROOM;
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
     if (open_more_readers(archive))
         return -1;

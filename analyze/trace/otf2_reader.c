@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace_open: any OTF2 archive as a struct trace, read by this process or by helpers. */
+/* trace_open: any OTF2 archive as a struct trace. */
 #include "analyze/archive/archive.h"
 #include "analyze/archive/starts.h"
 #include "analyze/trace/causality.h"
-#include "analyze/trace/helpers.h"
 #include "analyze/trace/locations.h"
 #include "analyze/trace/opening.h"
 #include "analyze/trace/part.h"
@@ -17,7 +16,6 @@
 
 struct otf2_reader {
     struct archive_reader archive; /* begins with what the trace knows of it */
-    struct helpers helpers;
     struct causality_watch *watch; /* finds out in this reading whether the clocks hold; NULL = it is known */
     uint64_t *raw_ends_ns;         /* of locations, meanwhile */
 };
@@ -27,7 +25,7 @@ static struct otf2_reader *reader_of(struct trace *trace)
     return (struct otf2_reader *)trace->source;
 }
 
-/* By this process: from the tape, or by decoding, which writes one. */
+/* From the tape, or by decoding, which writes one. */
 
 static int begin_alone(struct archive_reader *archive)
 {
@@ -55,13 +53,7 @@ static void read_alone(struct archive_reader *archive, struct event_block *block
 
 static int archive_rewind(struct trace *trace)
 {
-    struct otf2_reader *reader = reader_of(trace);
-    struct archive_reader *archive = &reader->archive;
-    if (!trace->n_helpers || !helpers_rewind(&reader->helpers, archive))
-        return begin_alone(archive);
-    if (trace->is_last_reading)
-        tape_discard(&archive->tape);
-    return 0;
+    return begin_alone(&reader_of(trace)->archive);
 }
 
 static void archive_read(struct trace *trace, struct event_block *block)
@@ -69,9 +61,7 @@ static void archive_read(struct trace *trace, struct event_block *block)
     struct otf2_reader *reader = reader_of(trace);
     struct archive_reader *archive = &reader->archive;
     block->n = 0;
-    if (reader->helpers.n)
-        helpers_read(&reader->helpers, archive, block);
-    else if (archive->has_started || !begin_alone(archive))
+    if (archive->has_started || !begin_alone(archive))
         read_alone(archive, block);
     if (reader->watch && !causality_watch_feed(reader->watch, block))
         block->n = 0; /* to be read again with other times */
@@ -88,8 +78,6 @@ static uint64_t end_on_clock(struct archive_reader *archive, uint32_t i, uint64_
 static void stop_reading(struct otf2_reader *reader)
 {
     struct archive_reader *archive = &reader->archive;
-    if (reader->helpers.n)
-        helpers_end(&reader->helpers);
     tape_discard(&archive->tape);
     locations_close(archive);
     archive->has_started = archive->plays = false;
@@ -98,8 +86,6 @@ static void stop_reading(struct otf2_reader *reader)
 static void archive_rest(struct trace *trace)
 {
     struct otf2_reader *reader = reader_of(trace);
-    if (reader->helpers.n)
-        helpers_end(&reader->helpers);
     locations_close(&reader->archive);
     reader->archive.has_started = false;
 }
@@ -212,8 +198,6 @@ static void archive_close(struct trace *trace)
     struct otf2_reader *reader = reader_of(trace);
     struct archive_reader *archive = &reader->archive;
     struct causality unfinished;
-    if (reader->helpers.n)
-        helpers_end(&reader->helpers);
     if (reader->watch)
         causality_watch_end(reader->watch, &unfinished);
     free(reader->raw_ends_ns);

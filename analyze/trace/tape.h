@@ -6,7 +6,7 @@
  *
  * An event is written as what distinguishes it from the first one of its kind: a byte that names a shape (the kind, and
  * the 32-bit words that have differed so far), the time since the event before, and those words: 10 to 30 bytes instead
- * of 64. In the same way they are handed over between processes (helpers.h).
+ * of 64.
  */
 #pragma once
 #include "analyze/trace/trace.h"

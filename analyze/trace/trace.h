@@ -225,8 +225,6 @@ struct trace {
     bool is_going;        /* what there is of a run that goes on; set by who looks at it meanwhile */
     bool is_last_reading; /* set before trace_rewind: nothing need be kept for another one, which takes longer then */
     bool has_failed;      /* reading had to be given up, after error(): what was handed out is not all */
-    uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
-    size_t kept_bytes;    /* so much of what they have read stays for the next reading */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     bool lacks_counts;    /* of a module they cannot be read, which was said */
     uint32_t n_ranks;
