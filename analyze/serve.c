@@ -19,6 +19,8 @@ static void take_part(struct engine *engine, struct parcel work)
     memcpy(&task, work.at, sizeof task);
     struct trace *trace = task_open(&task, refusal, sizeof refusal);
     call_answer(engine, trace ? NULL : refusal);
+    if (!trace) /* it has not returned */
+        return;
     trace->meter.is_silent = true;
     struct passes passes = {.wants_facts = task.wants_facts, .threshold = task.threshold};
     if (first_reading(&passes, trace, trace->n_modules ? load_code(trace) : NULL, engine))

@@ -342,7 +342,7 @@ static void take_starts(const struct indexing *indexing, struct packing *start)
         from[i] = (struct unpacking){at, at + indexing->take[i].n_bytes};
     }
     for (uint32_t loc = 0; loc < trace->n_locations; loc++)
-        take_start(&from[trace->locations[loc].rank % n], start, &places);
+        take_start(&from[n ? trace->locations[loc].rank % n : 0], start, &places);
     pack_bytes(start, places.bytes.at, places.bytes.n);
     vec_release(&places.bytes);
     vec_free(from);
