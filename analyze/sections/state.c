@@ -82,7 +82,7 @@ static void follow_message(const struct state *state, struct place *place, const
         place->under_way -= message_number(event->comm, event->tag, peer, rank);
 }
 
-/* The index of a process in a communicator; TRACE_NONE. */
+/* The index of a process in a communicator of n; TRACE_NONE. */
 static uint32_t member_of(struct state *state, uint32_t comm, uint32_t rank, uint32_t n)
 {
     const struct trace_comm *at = &state->trace->comms[comm];
@@ -90,9 +90,11 @@ static uint32_t member_of(struct state *state, uint32_t comm, uint32_t rank, uin
         return rank;
     bool is_new;
     uint64_t *index = map_put(&state->members, key_pair(comm, rank), &is_new);
-    for (uint32_t i = 0; is_new && i < n && !*index; i++)
-        *index = at->ranks[i] == rank ? i + 1 : 0;
-    return (uint32_t)*index - 1;
+    if (!is_new)
+        return (uint32_t)*index - 1;
+    for (uint32_t i = n; i-- > 0;)
+        *map_put(&state->members, key_pair(comm, at->ranks[i]), NULL) = i + 1;
+    return (uint32_t)*map_get(&state->members, key_pair(comm, rank)) - 1;
 }
 
 /* Of n members each adds a number of its own and takes that of the next one away: so the sum over all members that have
