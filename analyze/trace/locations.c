@@ -32,6 +32,12 @@ uint64_t location_record_limit(const struct archive_reader *archive, uint32_t lo
     return anchor_record_limit(archive->trace->path, archive->is_compressed, file);
 }
 
+/* The marks that OTF2 puts around the records of a file take 20 bytes. A shorter file is damaged. */
+bool location_file_is_bare(uint64_t record_limit)
+{
+    return record_limit == 20 + 1;
+}
+
 /* It begins behind its first n_records. Batches end where they always do: counts of one time are one event within. */
 static void location_skip(struct location_reader *location, uint64_t n_records)
 {
@@ -65,11 +71,14 @@ int locations_open(struct archive_reader *archive)
         location->has_ended = archive->trace->locations[i].rank % archive->n_dealt != archive->dealt;
         if (location->has_ended)
             continue;
+        location->n_left = location_record_limit(archive, i, "evt");
+        location->is_at_end = !archive->tables.location_records.at[i] && location_file_is_bare(location->n_left);
+        if (location->is_at_end)
+            continue;
         location->reader = OTF2_Reader_GetEvtReader(location_otf2(archive, i), archive->tables.location_ids.at[i]);
         if (!location->reader && locations_lack_files())
             return error("%s: not all files of its %u locations can be open at once: %s (`ulimit -n`)",
                          archive->trace->path, archive->trace->n_locations, strerror(errno));
-        location->n_left = location_record_limit(archive, i, "evt");
         if (location->reader && OTF2_EvtReader_SetCallbacks(location->reader, archive->callbacks, location))
             location->reader = NULL;
         if (location->reader)

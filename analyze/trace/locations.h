@@ -79,6 +79,9 @@ static inline OTF2_Reader *location_otf2(const struct archive_reader *archive, u
 }
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
+/* A file of that limit is whole and has no record. OTF2 takes two large buffers for each file that it opens, which
+ * would be most of the work where a damaged header claims many ranks. */
+bool location_file_is_bare(uint64_t record_limit);
 void locations_close(struct archive_reader *archive); /* nothing is done where they are not open */
 /* Opens them, and merges what this process decodes of them by corrected time: as a source's rewind and read. */
 int locations_begin(struct archive_reader *archive);

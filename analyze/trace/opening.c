@@ -148,10 +148,12 @@ static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_
 
 static void read_local_definitions(struct archive_reader *archive, OTF2_DefReaderCallbacks *callbacks, uint32_t loc)
 {
+    uint64_t n_read = 0, limit = location_record_limit(archive, loc, "def");
+    if (location_file_is_bare(limit))
+        return;
     OTF2_Reader *reader = location_otf2(archive, loc);
     OTF2_DefReader *defs = OTF2_Reader_GetDefReader(reader, archive->tables.location_ids.at[loc]);
     struct offset_target target = {archive, loc};
-    uint64_t n_read = 0, limit = location_record_limit(archive, loc, "def");
     if (!defs && !archive->trace->is_ours && limit == UINT64_MAX)
         return; /* not every tool writes them */
     if (!defs || OTF2_Reader_RegisterDefCallbacks(reader, defs, callbacks, &target) ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A damaged header may claim many ranks. OTF2 looks through all locations that it knows when it is asked for one, so
- * the number of these questions must be that of the ranks with records.
+ * A damaged header may claim many ranks. OTF2 looks through all locations that it knows when it is asked for one, and
+ * takes large buffers for each. So the number of these questions must be that of the ranks with records, in writing and
+ * in reading.
  */
 #include "tests/unit/archive/conversion.h"
 #include <otf2/otf2.h>
@@ -13,11 +14,16 @@ enum { FEW = 8, MANY = 800, WITH_RECORDS = 2 };
 
 static unsigned n_asked;
 
-/* The linker puts these in the way of the converter's calls (--wrap). */
+/* The linker puts these in the way of the calls (--wrap). */
 OTF2_EvtWriter *__real_OTF2_Archive_GetEvtWriter(OTF2_Archive *archive, OTF2_LocationRef location);
 OTF2_EvtWriter *__wrap_OTF2_Archive_GetEvtWriter(OTF2_Archive *archive, OTF2_LocationRef location);
 OTF2_DefWriter *__real_OTF2_Archive_GetDefWriter(OTF2_Archive *archive, OTF2_LocationRef location);
 OTF2_DefWriter *__wrap_OTF2_Archive_GetDefWriter(OTF2_Archive *archive, OTF2_LocationRef location);
+
+OTF2_EvtReader *__real_OTF2_Reader_GetEvtReader(OTF2_Reader *reader, OTF2_LocationRef location);
+OTF2_EvtReader *__wrap_OTF2_Reader_GetEvtReader(OTF2_Reader *reader, OTF2_LocationRef location);
+OTF2_DefReader *__real_OTF2_Reader_GetDefReader(OTF2_Reader *reader, OTF2_LocationRef location);
+OTF2_DefReader *__wrap_OTF2_Reader_GetDefReader(OTF2_Reader *reader, OTF2_LocationRef location);
 
 OTF2_EvtWriter *__wrap_OTF2_Archive_GetEvtWriter(OTF2_Archive *archive, OTF2_LocationRef location)
 {
@@ -29,6 +35,18 @@ OTF2_DefWriter *__wrap_OTF2_Archive_GetDefWriter(OTF2_Archive *archive, OTF2_Loc
 {
     n_asked++;
     return __real_OTF2_Archive_GetDefWriter(archive, location);
+}
+
+OTF2_EvtReader *__wrap_OTF2_Reader_GetEvtReader(OTF2_Reader *reader, OTF2_LocationRef location)
+{
+    n_asked++;
+    return __real_OTF2_Reader_GetEvtReader(reader, location);
+}
+
+OTF2_DefReader *__wrap_OTF2_Reader_GetDefReader(OTF2_Reader *reader, OTF2_LocationRef location)
+{
+    n_asked++;
+    return __real_OTF2_Reader_GetDefReader(reader, location);
 }
 
 /* Two ranks in the middle of so many have records. Returns how many locations OTF2 was asked for. */
