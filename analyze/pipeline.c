@@ -24,6 +24,7 @@
 #include "analyze/profile/profile.h"
 #include "analyze/readings/first.h"
 #include "analyze/readings/second.h"
+#include "analyze/steps/cut_stacks.h"
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include "analyze/result/whole.h"
@@ -210,7 +211,7 @@ static uint32_t add_module(struct code *code, const struct trace *trace, const s
                            module->build_id_bytes);
 }
 
-struct code *load_code(const struct trace *trace)
+struct code *load_code(struct trace *trace)
 {
     struct code *code = code_open();
     if (trace->code_dir)
@@ -225,6 +226,7 @@ struct code *load_code(const struct trace *trace)
             code_name_routine(code, frame->module, trace_code_address(frame->address, frame->is_return),
                               trace->regions[frame->region].name);
     }
+    cut_stacks_join(trace, code);
     return code;
 }
 

@@ -20,8 +20,9 @@ struct loaded {
     struct timeline timeline; /* empty unless it was asked for */
 };
 
-/* The code of a trace's modules, each with its number in the trace; to be closed. */
-struct code *load_code(const struct trace *trace);
+/* The code of a trace's modules, each with its number in the trace; to be closed. It tells what called stacks that were
+ * recorded in part. */
+struct code *load_code(struct trace *trace);
 
 /* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
  * the working directory. Returns 0, or -1 after one line on stderr; load_release in both cases. */

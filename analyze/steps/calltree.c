@@ -603,13 +603,15 @@ static void passing_find(const struct ways *ways, uint32_t module, uint64_t bloc
     enum { OUTSIDE, INSIDE, BEHIND };
     uint8_t *where = arena_array(&scratch, uint8_t, trace->n_frames + 1);
     uint32_t routine = code_routine_number(code, module, block);
-    for (uint32_t i = 0; i < trace->n_frames; i++) {
+    /* A caller that other stacks have told may stand behind its frame: it is known in the second turn. */
+    for (uint32_t turn = 0; turn < 2 * trace->n_frames; turn++) {
+        uint32_t i = turn % trace->n_frames;
         const struct trace_frame *frame = &trace->frames[i];
         uint64_t address = trace_code_address(frame->address, frame->is_return);
         if (frame->module == module && code_routine_number(code, module, address) == routine)
             where[i] = code_is_behind(code, module, block, address) ? BEHIND : INSIDE;
         else
-            where[i] = frame->parent < i ? where[frame->parent] : OUTSIDE;
+            where[i] = frame->parent < trace->n_frames ? where[frame->parent] : OUTSIDE;
     }
     for (size_t i = 0; i < ways->survey->entries.n; i++) {
         const struct survey_entry *entry = &ways->survey->entries.at[i];

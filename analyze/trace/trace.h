@@ -78,11 +78,11 @@ struct trace_file {
 
 /* A frame of a call stack: an address in a module (ours) or a region (foreign), called from `parent`. */
 struct trace_frame {
-    uint32_t parent;  /* index of the caller's frame, smaller than its own; TRACE_NONE at the outermost */
+    uint32_t parent;  /* index of the caller's frame; TRACE_NONE at the outermost */
     uint32_t module;  /* TRACE_NONE: `region` is what is known */
     uint64_t address; /* as in the module's file (link-time address) */
     bool is_return;   /* a return address: the call is the instruction before it */
-    bool is_cut;      /* outermost known frame, but its callers were not recorded */
+    bool is_cut;      /* the outermost frame that was recorded, but not the outermost one */
     uint32_t region;
     uint32_t columns; /* of a script, the expression for which C code runs (WW_CODE_EXPRESSION); 0 = not known */
 };
@@ -253,8 +253,8 @@ struct trace {
 };
 
 /*
- * From a frame out to its callers: `at` is each in turn. No turn for TRACE_NONE. It ends without a count of turns,
- * since a caller's index is smaller: who makes a trace drops callers that are defined later, and so every circle.
+ * From a frame out to its callers: `at` is each in turn. No turn for TRACE_NONE. It ends without a count of turns:
+ * who makes a trace drops callers that are defined later, and so every circle, and steps/cut_stacks.h makes none.
  */
 #define trace_walk(trace, at, frame)                                                                                   \
     for (uint32_t at = (frame); at < (trace)->n_frames; at = (trace)->frames[at].parent)

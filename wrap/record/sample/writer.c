@@ -76,6 +76,9 @@ static void walk_sample(struct stack_walk *walk, struct recorder_thread *thread,
     stack.beyond = &pages;
     stack.known = &known;
     walk_from(walk, sample->frame, &stack);
+    /* Beyond the window stands what the thread has put there since, perhaps a 0, which looks like the end. */
+    if (pages.n > 0 && end_slot && walk->end_slot != end_slot)
+        walk->flags |= WW_STACK_CUT;
     if (pages.n > 0 || (walk->flags & WW_STACK_CUT))
         want_more(thread, &sample->window, &pages);
     if (!(walk->flags & WW_STACK_CUT))
