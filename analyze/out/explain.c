@@ -367,10 +367,10 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     case PARTING_TRIPS:
         return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
-        return arena_printf(arena, "the branch at %s %s %s, on %s %s", where ? where : routine,
+        return arena_printf(arena, "the condition at %s leads %s %s, on %s %s", where ? where : routine,
                             parting->line_to && parting->line_to != parting->line_first
-                                ? arena_printf(arena, "to line %u is taken", parting->line_to)
-                                : "goes one of its ways",
+                                ? arena_printf(arena, "to line %u", parting->line_to)
+                                : "here",
                             how_often_each(arena, parting), others, how_often(arena, parting->others));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", routine, times);

@@ -28,7 +28,6 @@ const char *explain_instead(const struct label_book *book, const struct cause *c
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
 /* The same for what has no cause; NULL where there is none, or it takes a cause. Static. */
 const char *explain_advice(enum advice advice);
-/* "4.0 x as many iterations each time it is entered", "the branch at a.c:8 to line 9 is taken 90 % of the
- * time, on rank 0 10 %".
- * `others`: who the others are. */
+/* "4.0 x as many iterations each time it is entered", "the condition at a.c:8 leads to line 9 90 %
+ * of the time, on rank 0 10 %". `others`: who the others are. */
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others);
