@@ -511,13 +511,14 @@ static struct loop_source source_of_call(struct debug *debug, const struct unit 
     return source;
 }
 
-static uint32_t script_call_make(struct code *code, uint32_t module_id, uint64_t address, bool is_loop)
+/* Nothing is inlined into a script: the line of a call is no loop. */
+static uint32_t script_call_make(struct code *code, uint32_t module_id, uint64_t address)
 {
     uint32_t around = code_place_at(code, module_id, address);
     if (around == CODE_NONE)
         return CODE_NONE;
     struct code_place *place = place_new_within(code, around, address);
-    place->is_loop = is_loop;
+    place->is_loop = false;
     place->depth++;
     place->line_first = place->line_last = script_line(address);
     return place->id;
@@ -550,7 +551,7 @@ uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t addr
     struct module *module = module_get(code, module_id);
     uint64_t *slot = map_put(&module->calls, address, &is_new);
     if (is_new)
-        *slot = module->is_script ? script_call_make(code, module_id, address, is_loop)
+        *slot = module->is_script ? script_call_make(code, module_id, address)
                                   : call_make(code, module, around, address, is_loop);
     return (uint32_t)*slot;
 }

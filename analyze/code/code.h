@@ -64,8 +64,8 @@ const char *const *code_notes(struct code *code, size_t *n_notes);
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
 /*
  * The line of a call at an address of user code, in the innermost routine that is not of a system header. As a loop
- * where a loop in a system header is called, not inlined: that is the place that an inlined one would have. An address
- * keeps its first answer. CODE_NONE without lines. Memoised.
+ * where a loop in a system header is called, not inlined: that is the place that an inlined one would have. Never as
+ * one in a script. An address keeps its first answer. CODE_NONE without lines. Memoised.
  */
 uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address, bool is_loop);
 /* The same for an address that was asked about before; CODE_NONE for any other. */

@@ -103,6 +103,10 @@ static void check_model(const char *source, bool has_source)
         assert_int_equal(code_place(code, loops[1])->line_first, 8);
         assert_int_equal(code_place(code, loops[0])->parent, loops[1]);
     }
+    /* A call of a package whose code has loops is not a loop of the script. */
+    const struct code_place *call = code_place(code, code_place_of_call(code, module, (uint64_t)3 << 32 | 11, true));
+    assert_false(call->is_loop);
+    assert_int_equal(call->line_first, call->line_last);
     code_close(code);
 }
 
