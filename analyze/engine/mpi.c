@@ -256,15 +256,14 @@ static void announce(uint64_t *sizes_bytes)
 /* False when none follows. */
 static bool exchange(void)
 {
-    uint64_t *sizes_bytes = calloc(2 * (size_t)mpi.n, sizeof *sizes_bytes), *theirs_bytes = sizes_bytes + mpi.n;
+    uint64_t *sizes_bytes = calloc(2 * (size_t)mpi.n, sizeof *sizes_bytes);
     if (!sizes_bytes)
         return false;
+    uint64_t *theirs_bytes = sizes_bytes + mpi.n;
     announce(sizes_bytes);
     MPI_Ialltoall(sizes_bytes, 1, MPI_UINT64_T, theirs_bytes, 1, MPI_UINT64_T, MPI_COMM_WORLD, &mpi.requests[0]);
     bool goes_on = wait_for(&mpi.requests[0]) && theirs_bytes[0] != IS_OVER;
-    if (goes_on && mpi.is_gone) /* others know that it is, and neither give nor take */
-        goes_on = true;
-    else if (goes_on) {
+    if (goes_on && !mpi.is_gone) { /* others know that it is gone, and neither give nor take */
         theirs_bytes[mpi.rank] = 0;
         goes_on = store_prepare(&mpi.taken, theirs_bytes, (uint32_t)mpi.n) && pass_all(theirs_bytes);
         if (goes_on && !say(WORD_TAKEN, 0))

@@ -129,7 +129,8 @@ void calls_feed(struct calls *calls, const struct event *event)
     struct lane *lane = &calls->lanes->at[event->loc];
     bool was_off = lane->is_off_cpu;
     enum lane_news news = lanes_feed(calls->lanes, event);
-    if (was_off && !lane->is_off_cpu && event->kind != EV_ON)
+    bool is_off = calls->lanes->at[event->loc].is_off_cpu;
+    if (was_off && !is_off && event->kind != EV_ON)
         reader_is_back(calls->reader, event->loc);
     switch (news) {
     case LANE_NOTHING:
