@@ -92,9 +92,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int step = 0; step < 100; step++) {
         ask_once(1000 + rank);
-        if (step % 10 == 0)
+        if (step % 10 == 0) {
             ask_otherwise(1000 + rank + step);
-        sum += build(rank == 1 ? 1200 : 3);
+            sum += build(rank == 1 ? 12000 : 30); /* longer than a rank waits for a CPU that others use */
+        }
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (sum < 0)
