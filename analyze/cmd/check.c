@@ -6,6 +6,7 @@
 #include "analyze/cmd/program.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
+#include "wrap/never_waits.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/perf_event.h>
@@ -127,15 +128,6 @@ static void line_with(const char *what, const char *answer, const char *text)
 static void line(const char *what, bool works, const char *text)
 {
     line_with(what, works ? "yes" : "no", text);
-}
-
-/* Calls that only tell the time or turn one number into another. Nobody ever waits in them. */
-static bool never_waits(const char *name)
-{
-    size_t length = strlen(name);
-    return !strncasecmp(name, "MPI_Wti", 7) || !strncmp(name, "MPI_T_", 6) || !strncmp(name, "MPI_Abi_", 8) ||
-           strstr(name, "_toint") || strstr(name, "_fromint") ||
-           (length > 4 && (!strcmp(name + length - 4, "_c2f") || !strcmp(name + length - 4, "_f2c")));
 }
 
 /* The standard's interface is C's. Fortran's bindings stand on it, and their calls of C are recorded. */

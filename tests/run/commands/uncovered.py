@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls of a function of MPI that no wrapper covers are named in the report, and work as without the recorder.
+"""Calls of a function of MPI that no wrapper covers are named in the report, and work as without the recorder. Not named are
+functions in which nobody waits.
 
     uncovered.py BUILD_DIR SOURCE
 """
@@ -18,7 +19,7 @@ def main():
     bad = []
     for binding in ("lazy", "now"):
         for mpi, fault, report in newer.recorded(whywait, source, binding):
-            if fault or NOTE not in report.replace("\n   ", ""):
+            if fault or NOTE not in report.replace("\n   ", "") or "MPI_Aint_add" in report:
                 bad.append(f"{mpi}, {binding}: {fault or report}")
     sys.exit("\n".join(bad) or 0)
 

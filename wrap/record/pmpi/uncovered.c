@@ -4,6 +4,7 @@
  * leaves the stack and every register as they were, but those that any stub of the linkage table may use.
  */
 #include "wrap/record/pmpi/uncovered.h"
+#include "wrap/never_waits.h"
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/pmpi/slots.h"
 #include "wrap/record/process/say.h"
@@ -55,14 +56,6 @@ __asm__(".text\n"
 static void *stub_of(unsigned i)
 {
     return (void *)(uintptr_t)(uncovered_stubs + (size_t)i * STUB_BYTES);
-}
-
-/* Calls of these do not wait, and are none of MPI's work: numbers and handles turned into each other, the clock, and
- * what tools ask. */
-static bool never_waits(const char *name)
-{
-    return !strncmp(name, "MPI_T_", 6) || !strncmp(name, "MPI_Abi_", 8) || !strncmp(name, "MPI_Wti", 7) ||
-           strstr(name, "_c2f") || strstr(name, "_f2c") || strstr(name, "toint") || strstr(name, "fromint");
 }
 
 /* "MPI_Send", not "MPI_COMM_DUP_FN": that is handed to MPI, and compared there. */
