@@ -21,6 +21,9 @@ CLOSING = """#include <fcntl.h>
 #include <unistd.h>
 int main(void) { close(2); return open("results", O_CREAT | O_WRONLY, 0600) != 2 || write(2, "mine", 4) != 4; }
 """
+SESSION = """#include <mpi.h>
+int main(void) { MPI_Session session; return MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) || MPI_Session_finalize(&session); }
+"""
 WANTED = "seem not to be recorded"
 
 
@@ -118,11 +121,24 @@ def ended_in_init(build, cwd):
     return None if done.stderr.count("whywait:") == 1 and wanted in done.stderr else f"wanted \"{wanted}\": {done}"
 
 
+def session_alone(build, cwd):
+    """What is wrong, or None, with a program that has a session and no communicator: one line says so. MPICH 4 has sessions."""
+    compiler, launcher = shutil.which("mpicc.mpich"), shutil.which("mpirun.mpich")
+    if not compiler or not launcher:
+        return None
+    (cwd / "session.c").write_text(SESSION)
+    subprocess.run([compiler, "session.c", "-o", "session"], cwd=cwd, check=True)
+    done = subprocess.run([launcher, "-n", "2", build / "bin" / "whywait", "record", "./session"], cwd=cwd, env=ENV, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=LIMIT_S)
+    right = done.returncode == 0 and done.stderr.count("whywait:") == 1 and "has sessions, but no communicator" in done.stderr
+    return None if right else f"a session alone: {done}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as cwd:
         together = (all_recorded, some_recorded) if has_jobs_of_two(cwd) else ()
-        bad = [text for text in (case(build, pathlib.Path(cwd)) for case in (*together, ended_in_init)) if text]
+        bad = [text for text in (case(build, pathlib.Path(cwd)) for case in (*together, ended_in_init, session_alone)) if text]
         bad += no_mpi(build, pathlib.Path(cwd))
         bad += dropped(build, pathlib.Path(cwd))
     sys.exit("\n".join(bad) or 0)

@@ -16,6 +16,7 @@
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/pmpi/uncovered.h"
 #include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/presence.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
 #include <errno.h>
@@ -191,6 +192,7 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
 void session_began(MPI_Session session)
 {
     int saved = errno;
+    presence_tell();
     if (__atomic_fetch_add(&sessions.n_open, 1, __ATOMIC_ACQ_REL) == 0 && !recorder.started) {
         MPI_Group group;
         if (PMPI(Group_from_session_pset)(session, "mpi://WORLD", &group) == MPI_SUCCESS) {
