@@ -55,7 +55,7 @@ static struct task task_of(const struct trace *trace, double threshold, bool wan
 /* As many as a launcher has started on this node; else as many as there are idle CPUs, where the run is worth it. */
 static uint32_t forked_wanted(const struct trace *trace)
 {
-    const char *wanted = getenv("WHYWAIT_PROCESSES"); /* for tests */
+    const char *wanted = getenv("WHYWAIT_PROCESSES");
     uint32_t n = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : launcher_n_processes();
     cpu_set_t cpus;
     double load;
