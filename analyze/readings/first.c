@@ -2,6 +2,8 @@
 #include "analyze/readings/first.h"
 #include "analyze/engine/share.h"
 #include "analyze/steps/numbers.h"
+#include "wrap/base/err.h"
+#include <stdlib.h>
 
 enum { SOON = 3 }; /* events */
 
@@ -183,16 +185,35 @@ static bool read_steps(struct passes *passes, struct engine *engine)
     return !passes->trace->has_failed;
 }
 
+/* As trace_settle. Processes that have read a piece each tell what they have found out. */
+static int settle(const struct passes *passes, struct engine *engine)
+{
+    if (!passes->index.firsts || trace_is_settled(passes->trace))
+        return trace_settle(passes->trace);
+    struct trace_watched mine = trace_watched(passes->trace), all = {.holds = true};
+    struct parcel *take = calloc(engine_n(engine) + 1, sizeof *take);
+    if (!take)
+        err_out_of_memory(engine_n(engine) * sizeof *take);
+    engine_tell_all(engine, (struct parcel){&mine, sizeof mine}, take);
+    for (uint32_t i = 0; i < engine_n(engine); i++)
+        if (take[i].n_bytes == sizeof mine)
+            trace_watched_add(&all, take[i].at);
+        else
+            all.holds = false;
+    free(take);
+    return trace_settle_by(passes->trace, &all);
+}
+
 /* Once more where it shows that clocks disagree. 0, or -1 after error(). */
 int first_reading(struct passes *passes, struct trace *trace, struct code *code, struct engine *engine)
 {
     for (;;) {
         passes_begin(passes, trace, code);
         passes->is_in_sections = sections_are_possible(trace) && !trace->is_counted;
-        if (passes->is_in_sections && trace_is_settled(trace))
+        if (passes->is_in_sections)
             sections_find_index(trace, engine, &passes->index);
         meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
-        int settled = read_steps(passes, engine) ? trace_settle(trace) : -1;
+        int settled = read_steps(passes, engine) ? settle(passes, engine) : -1;
         if (settled > 0)
             steps_complete(passes);
         if (settled)

@@ -401,7 +401,9 @@ static void take_index(struct indexing *indexing, struct sections_index *index)
         index->firsts = memory_lines(n, sizeof *index->firsts);
         for (uint32_t i = 0; i < n; i++)
             index->firsts[i] = begins[i] ? (uint32_t)indexing->turns.at[begins[i] - 1].turn : 0;
-        index->turn = index->firsts[indexing->engine->number];
+        uint32_t mine = begins[indexing->engine->number];
+        index->turn = mine ? indexing->turns.at[mine - 1].turn : 0;
+        index->ordinal = mine ? indexing->turns.at[mine - 1].ordinal : 0;
     }
     vec_free(begins);
     vec_free(complete);

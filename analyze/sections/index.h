@@ -18,6 +18,7 @@
 struct sections_index {
     uint32_t *firsts;     /* by process: the turn at which it begins; number 0 has the last ones. NULL = no index */
     uint64_t turn;        /* this process's; 0 = the run's begin, and there is nothing below */
+    uint64_t ordinal;     /* operations of all that had ended before the first of that turn */
     struct packing start; /* marks of all locations, then states */
 };
 

@@ -77,7 +77,10 @@ bool sections_begin_at(struct sections *sections, struct trace *trace, const str
             endings_leave_out(&sections->endings, loc);
     sections->turn = index->turn - 1;
     sections_skip(sections);
-    return sections_go_on(sections);
+    bool goes_on = sections_go_on(sections);
+    if (!goes_on || sections->last_tried != index->ordinal) /* something may be under way where it began */
+        trace_cannot_watch(trace);
+    return goes_on;
 }
 
 void sections_release(struct sections *sections)

@@ -533,16 +533,25 @@ bool causality_watch_feed(struct causality_watch *watch, const struct event_bloc
     return holds;
 }
 
-bool causality_watch_end(struct causality_watch *watch, struct causality *result)
+bool causality_has_collectives(const struct archive_reader *archive, uint64_t n_records, uint64_t n_regions)
 {
-    bool holds = !watch->has_failed && watch_held(watch) && !watch->result.n_violations;
-    bool has_collectives = watch->replay.archive->synthesise || watch->result.n_records || !watch->result.n_regions;
+    return archive->synthesise || n_records || !n_regions;
+}
+
+void causality_watch_fail(struct causality_watch *watch)
+{
+    watch->has_failed = true;
+}
+
+bool causality_watch_end(struct causality_watch *watch, bool goes_on, struct causality *result)
+{
+    bool holds = !watch->has_failed && (goes_on || watch_held(watch)) && !watch->result.n_violations;
     *result = watch->result;
     replay_release(&watch->replay);
     vec_release(&watch->held);
     free(watch->last);
     free(watch);
-    return holds && has_collectives;
+    return holds;
 }
 
 /*

@@ -27,8 +27,14 @@ void causality_check(struct archive_reader *archive, struct causality *result);
 struct causality_watch *causality_watch_begin(struct archive_reader *archive);
 /* The next events. False from the first effect on whose cause has not come. */
 bool causality_watch_feed(struct causality_watch *watch, const struct event_block *block);
-/* The end: true when all causes came before their effects, and what the replay would have found. Releases it. */
-bool causality_watch_end(struct causality_watch *watch, struct causality *result);
+/* It fails: what was read did not begin where causes and effects are all before or all behind. */
+void causality_watch_fail(struct causality_watch *watch);
+/* The end: true when all causes came before their effects, and what the replay would have found. Releases it.
+ * `goes_on`: more events follow, of which the last ones that were seen may be effects. Whoever reads on sees them, too.
+ */
+bool causality_watch_end(struct causality_watch *watch, bool goes_on, struct causality *result);
+/* Of all that was read: collectives were seen, if there are any. */
+bool causality_has_collectives(const struct archive_reader *archive, uint64_t n_records, uint64_t n_regions);
 /* Findings about clocks that hold, or that have been repaired: how well they are known, and when the run ends. */
 void clocks_take(struct archive_reader *archive, const struct causality *found);
 /* Decides what to do about the clocks and does it. With `watch` the first reading may find out whether they hold: then

@@ -111,6 +111,21 @@ static void take_prediction(struct location_reader *location, const struct mark 
     stacks->foreseen = mark->prediction_foreseen;
 }
 
+/* Behind the last record that was read, which is read once more, for nothing: there may be no other one to go to. */
+static bool go_to(struct location_reader *location)
+{
+    const bool was_broken_off = location->is_broken_off;
+    uint64_t n = 0;
+    if (!location->n_read)
+        return true;
+    location->is_broken_off = true; /* takes no more events */
+    bool is_there = OTF2_EvtReader_Seek(location->reader, location->n_read) == OTF2_SUCCESS &&
+                    OTF2_Reader_ReadLocalEvents(location_otf2(location->archive, location->loc), location->reader, 1,
+                                                &n) == OTF2_SUCCESS;
+    location->is_broken_off = was_broken_off;
+    return is_there && n == 1;
+}
+
 static void take(struct location_reader *location, struct unpacking *from)
 {
     struct mark mark;
@@ -127,15 +142,14 @@ static void take(struct location_reader *location, struct unpacking *from)
     location->region_depth = mark.region_depth;
     location->counts_follow = mark.counts_follow;
     location->is_in_collective_io = mark.is_in_collective_io;
-    location->is_at_end = mark.is_at_end || mark.n_read == location->archive->tables.location_records.at[location->loc];
+    location->is_at_end = mark.is_at_end;
     location->is_damaged = mark.is_damaged;
     location->is_broken_off = mark.is_broken_off;
     location->has_ended = mark.has_ended;
     take_prediction(location, &mark, from);
     unpack_vec(from, &location->batch);
     unpack_vec(from, &location->bins);
-    if (location->reader && !location->is_at_end &&
-        OTF2_EvtReader_Seek(location->reader, mark.n_read + 1) != OTF2_SUCCESS)
+    if (location->reader && !location->is_at_end && !go_to(location))
         location->reader = NULL;
 }
 

@@ -51,8 +51,19 @@ static void read_alone(struct archive_reader *archive, struct event_block *block
         tape_end(&archive->tape);
 }
 
+/* A reading of all, or of a piece, begins: what was read before is not watched. */
+static void watch_anew(struct otf2_reader *reader)
+{
+    struct causality unfinished;
+    if (!reader->watch)
+        return;
+    causality_watch_end(reader->watch, true, &unfinished);
+    reader->watch = causality_watch_begin(&reader->archive);
+}
+
 static int archive_rewind(struct trace *trace)
 {
+    watch_anew(reader_of(trace));
     return begin_alone(&reader_of(trace)->archive);
 }
 
@@ -88,6 +99,7 @@ static void archive_rest(struct trace *trace)
     struct otf2_reader *reader = reader_of(trace);
     locations_close(&reader->archive);
     reader->archive.has_started = false;
+    watch_anew(reader);
 }
 
 /* Later parts of the run. */
@@ -167,17 +179,27 @@ static void archive_skip(struct trace *trace, uint64_t from_ns, struct trace_ski
     free(path);
 }
 
-static int archive_settle(struct trace *trace)
+static struct trace_watched archive_watched(struct trace *trace)
+{
+    struct otf2_reader *reader = reader_of(trace);
+    bool goes_on = reader->archive.heap.n || reader->archive.used_up;
+    struct causality found;
+    struct trace_watched watched;
+    memset(&watched, 0, sizeof watched); /* gaps as well */
+    watched.holds = causality_watch_end(reader->watch, goes_on, &found);
+    watched.last_ns = found.last_ns;
+    watched.n_records = found.n_records;
+    watched.n_regions = found.n_regions;
+    reader->watch = NULL;
+    return watched;
+}
+
+static int archive_settle(struct trace *trace, const struct trace_watched *all)
 {
     struct otf2_reader *reader = reader_of(trace);
     struct archive_reader *archive = &reader->archive;
-    struct causality found;
-    if (!reader->watch)
-        return 1;
-    bool holds = causality_watch_end(reader->watch, &found);
-    reader->watch = NULL;
-    if (holds) {
-        clocks_take(archive, &found);
+    if (all->holds && causality_has_collectives(archive, all->n_records, all->n_regions)) {
+        clocks_take(archive, &(struct causality){.last_ns = all->last_ns});
         return 1;
     }
     stop_reading(reader); /* with the clocks as they were */
@@ -186,6 +208,11 @@ static int archive_settle(struct trace *trace)
     for (uint32_t i = 0; i < trace->n_locations; i++)
         trace->locations[i].end_ns = end_on_clock(archive, i, reader->raw_ends_ns[i]);
     return 0;
+}
+
+static void archive_cannot_watch(struct trace *trace)
+{
+    causality_watch_fail(reader_of(trace)->watch);
 }
 
 static bool archive_is_settled(const struct trace *trace)
@@ -199,7 +226,7 @@ static void archive_close(struct trace *trace)
     struct archive_reader *archive = &reader->archive;
     struct causality unfinished;
     if (reader->watch)
-        causality_watch_end(reader->watch, &unfinished);
+        causality_watch_end(reader->watch, true, &unfinished);
     free(reader->raw_ends_ns);
     free(archive->n_skipped);
     locations_close(archive);
@@ -255,7 +282,9 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
                                                    .rest = archive_rest,
                                                    .close = archive_close,
                                                    .settle = archive_settle,
-                                                   .is_settled = archive_is_settled};
+                                                   .is_settled = archive_is_settled,
+                                                   .watched = archive_watched,
+                                                   .cannot_watch = archive_cannot_watch};
     int result = opening_read(&reader->archive, anchor);
     struct trace *trace = reader->archive.trace;
     trace->source = &reader->archive.source;
@@ -299,14 +328,41 @@ bool trace_read(struct trace *trace)
     return trace->ready.n > 0;
 }
 
-int trace_settle(struct trace *trace)
-{
-    return trace->source->settle ? trace->source->settle(trace) : 1;
-}
-
 bool trace_is_settled(const struct trace *trace)
 {
     return !trace->source->is_settled || trace->source->is_settled(trace);
+}
+
+int trace_settle(struct trace *trace)
+{
+    if (trace_is_settled(trace))
+        return 1;
+    const struct trace_watched all = trace_watched(trace);
+    return trace_settle_by(trace, &all);
+}
+
+struct trace_watched trace_watched(struct trace *trace)
+{
+    return trace->source->watched(trace);
+}
+
+int trace_settle_by(struct trace *trace, const struct trace_watched *all)
+{
+    return trace->source->settle(trace, all);
+}
+
+void trace_cannot_watch(struct trace *trace)
+{
+    if (!trace_is_settled(trace))
+        trace->source->cannot_watch(trace);
+}
+
+void trace_watched_add(struct trace_watched *all, const struct trace_watched *more)
+{
+    all->holds &= more->holds;
+    all->last_ns = all->last_ns > more->last_ns ? all->last_ns : more->last_ns;
+    all->n_records += more->n_records;
+    all->n_regions += more->n_regions;
 }
 
 void trace_close(struct trace *trace)

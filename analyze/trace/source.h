@@ -17,10 +17,13 @@ struct trace_source {
     void (*skip)(struct trace *trace, uint64_t from_ns, struct trace_skipped *skipped);
     /* The next events, one at least; none at the end. Valid until the next call. */
     void (*read)(struct trace *trace, struct event_block *block);
-    void (*rest)(struct trace *trace);             /* trace_rest; NULL = it has no files */
-    void (*close)(struct trace *trace);            /* releases the source itself */
-    int (*settle)(struct trace *trace);            /* trace_settle; NULL = there is nothing to settle */
-    bool (*is_settled)(const struct trace *trace); /* NULL likewise */
+    void (*rest)(struct trace *trace);  /* trace_rest; NULL = it has no files */
+    void (*close)(struct trace *trace); /* releases the source itself */
+    /* trace_is_settled and those behind it; NULL = there is nothing to settle. */
+    bool (*is_settled)(const struct trace *trace);
+    struct trace_watched (*watched)(struct trace *trace);
+    int (*settle)(struct trace *trace, const struct trace_watched *all);
+    void (*cannot_watch)(struct trace *trace);
 };
 
 /* The next event by way of the block, which is empty after a rewind; NULL at the end. */

@@ -306,6 +306,17 @@ struct trace *trace_open_unchecked(const char *anchor);
 int trace_settle(struct trace *trace);
 /* That has been asked, or need not be. */
 bool trace_is_settled(const struct trace *trace);
+/* The same, of a trace that is not settled, where processes have each read a piece of the run: what each has found out,
+ * all of it together, and what follows for each. */
+struct trace_watched {
+    bool holds;
+    uint64_t last_ns, n_records, n_regions;
+};
+struct trace_watched trace_watched(struct trace *trace);
+void trace_watched_add(struct trace_watched *all, const struct trace_watched *more);
+int trace_settle_by(struct trace *trace, const struct trace_watched *all);
+/* A piece does not begin where causes and effects are all before or all behind: nothing can be found out from it. */
+void trace_cannot_watch(struct trace *trace);
 void trace_close(struct trace *trace);
 
 /* Starts reading events again from the first. Returns 0, or -1 after error(). */
