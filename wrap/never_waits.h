@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions of MPI in which nobody ever waits, and which the recorder leaves alone: the clock, handles and statuses of
- * one language turned into those of another, arithmetic on addresses, and what tools ask. The recorder and
- * `whywait check` ask the same question here.
+ * one language turned into those of another, arithmetic on addresses, and what tools ask. Nor in predefined callbacks,
+ * which a program hands to MPI. The recorder and `whywait check` ask the same question here.
  */
 #pragma once
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 static inline bool never_waits(const char *name)
 {
     static const char *const begins[] = {"MPI_Wti", "MPI_T_", "MPI_Abi_", "MPI_Aint_"};
-    static const char *const has[] = {"_c2f", "_f2c", "_f082", "_f2f08", "_toint", "_fromint"};
+    static const char *const has[] = {"_c2f", "_f2c", "_f082", "_f2f08", "_toint", "_fromint", "_fn", "_FN"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (!strncasecmp(name, begins[i], strlen(begins[i])))
             return true;
