@@ -100,25 +100,27 @@ NEXT_N(14)
     ALIAS(f77_double_##name, "mpi_" #name "__", "mpi_" #name "_", n)                                                   \
     ALIAS(f77_upper_##name, "MPI_" #NAME, "mpi_" #name "_", n)
 
+#define F08_PLAIN(name, id, n, hidden, shape, request)                                                                 \
+    DEFINE(f08_##name, "mpi_" #name "_f08_", id, n, hidden, shape, request, 0)
+#define F08_DESCRIPTORS(name, id, n, hidden, shape, request)                                                           \
+    DEFINE(f08ts_##name, "mpi_" #name "_f08ts_", id, n, hidden, shape, request, FORTRAN_TS)
+#define F08_COUNTS(name, suffix, ...) DEFINE(f08_c_##name, "mpi_" #name "_c_" suffix "_", __VA_ARGS__)
+/* Open MPI has descriptors from version 6 on. Large counts have names of their own in MPICH 4. */
 #ifdef ABI_OPEN_MPI
-#define F08_PLAIN(name, id, n, hidden, shape, request)                                                                 \
-    DEFINE(f08_##name, "mpi_" #name "_f08_", id, n, hidden, shape, request, 0)
-#define F08_TS(...) F08_PLAIN(__VA_ARGS__)
-#define F08_PLAIN_LARGE(...) F08_PLAIN(__VA_ARGS__)
-#define F08_TS_LARGE(...) F08_PLAIN(__VA_ARGS__)
+#define F08_TS(...) F08_PLAIN(__VA_ARGS__) F08_DESCRIPTORS(__VA_ARGS__)
+#define F08_LARGE(...) F08_COUNTS(__VA_ARGS__)
 #else
-#define F08_PLAIN(name, id, n, hidden, shape, request)                                                                 \
-    DEFINE(f08_##name, "mpi_" #name "_f08_", id, n, hidden, shape, request, 0)
-#define F08_TS(name, id, n, hidden, shape, request)                                                                    \
-    DEFINE(f08_##name, "mpi_" #name "_f08ts_", id, n, hidden, shape, request, FORTRAN_TS)
+#define F08_TS(...) F08_DESCRIPTORS(__VA_ARGS__)
+#define F08_LARGE(name, suffix, ...)                                                                                   \
+    F08_COUNTS(name, suffix, __VA_ARGS__)                                                                              \
+    DEFINE(f08_large_##name, "mpi_" #name "_" suffix "_large_", __VA_ARGS__)
+#endif
 #define F08_PLAIN_LARGE(name, id, n, hidden, shape, request)                                                           \
     F08_PLAIN(name, id, n, hidden, shape, request)                                                                     \
-    DEFINE(f08_large_##name, "mpi_" #name "_f08_large_", id##_c, n, hidden, shape, request, FORTRAN_LARGE)
+    F08_LARGE(name, "f08", id##_c, n, hidden, shape, request, FORTRAN_LARGE)
 #define F08_TS_LARGE(name, id, n, hidden, shape, request)                                                              \
     F08_TS(name, id, n, hidden, shape, request)                                                                        \
-    DEFINE(f08_large_##name, "mpi_" #name "_f08ts_large_", id##_c, n, hidden, shape, request,                          \
-           FORTRAN_TS | FORTRAN_LARGE)
-#endif
+    F08_LARGE(name, "f08ts", id##_c, n, hidden, shape, request, FORTRAN_TS | FORTRAN_LARGE)
 
 #define FORTRAN(name, NAME, id, n, hidden, shape, request, entry)                                                      \
     F77(name, NAME, id, n, hidden, shape, request)                                                                     \
