@@ -186,6 +186,8 @@ static int write_measured(const char *run, const char *file)
     int status = load_trace(&loaded, run);
     if (status == 0)
         status = coverage_read(&coverage, loaded.trace, loaded.code = load_code(loaded.trace));
+    if (status == 0 && load_lacks_counts(&loaded)) /* the file stays: later builds would not know what it lacks */
+        status = error("%s lacks counts, so no counter is placed by it; name a run that is whole", run);
     if (status == 0 && output_begin(&output, file, OUTPUT_CHOSEN) == 0) {
         coverage_write_measured(&coverage, output.file);
         status = output_end(&output, true);

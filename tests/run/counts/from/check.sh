@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh TOOL ADDITIONS COMPILER...
 # `whywait cc --from RUN`: counters lie where the run executed least, and count the same. A routine that was changed since is
-# counted as without a run. A run that counted nothing, or is none, gives one clear line and no flags.
+# counted as without a run. A run that counted nothing, lacks counts, or is none, gives a clear message and no flags.
 set -eu
 tool=$1 additions=$2 source=$(dirname "$0")/skewed.c
 shift 2
@@ -43,9 +43,9 @@ for compiler; do
     cmp "changed-$compiler.counts" "plain-$compiler.counts" || status=1
 done
 
-refused() { # EXPECTED RUN
+refused() { # EXPECTED RUN [LINES]
     if "$tool" cc --from "$2" >flags 2>said; then echo "$2: flags were printed"; status=1; fi
-    [ ! -s flags ] && [ "$(wc -l <said)" = 1 ] && grep -q -- "$1" said || { echo "$2:"; cat flags said; status=1; }
+    [ ! -s flags ] && [ "$(wc -l <said)" = "${3:-1}" ] && grep -q -- "$1" said || { echo "$2:"; cat flags said; status=1; }
 }
 unset OMPI_CC MPICH_CC
 mpicc -O2 -g skewed.c -o uncounted
@@ -53,6 +53,11 @@ mpirun -n 2 "$tool" record -o runs-uncounted ./uncounted >/dev/null 2>&1
 refused "no exact counts" "$(echo runs-uncounted/*.whywait)"
 refused "none" none
 [ ! -e "$(echo runs-uncounted/*.whywait)/executions.txt" ] || { echo "a file without counts"; status=1; }
+cp -r "$run" cut.whywait
+rm cut.whywait/executions.txt
+truncate -s -100 cut.whywait/traces/1.evt
+refused "lacks counts" cut.whywait 2
+[ ! -e cut.whywait/executions.txt ] || { echo "a file of half the counts"; status=1; }
 cp -r "$run" "a blank.whywait"
 refused "the shell would split" "a blank.whywait"
 exit $status
