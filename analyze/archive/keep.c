@@ -78,7 +78,7 @@ static off_t copy_file(const char *path, const char *kept, off_t most)
 {
     struct stat status = {0};
     int from = plain_open(path, 0);
-    bool is_there = from >= 0 || plain_is_fault(errno);
+    bool is_there = from >= 0 || plain_may_pass(errno);
     bool is_known = from >= 0 && fstat(from, &status) == 0;
     bool is_wanted = is_there && (!is_known || status.st_size <= most);
     bool is_kept = is_known && is_wanted && copy_open(from, &status, kept);

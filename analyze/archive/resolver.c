@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/resolver.h"
+#include "analyze/files/plain.h"
 #include "analyze/code/origin.h"
 #include "analyze/code/tree.h"
 #include "wrap/base/containers.h"
@@ -69,8 +70,12 @@ static bool resolve(void *user, const char *path, const uint8_t *build_id, uint3
     uint32_t module = module_of(resolver, path, build_id, build_id_bytes);
     if (code_module_is_runtime(resolver->code, module))
         return false;
-    if (!resolver->fault)
-        resolver->fault = code_module_fault(resolver->code, module, &resolver->unread);
+    const char *unread;
+    int fault = code_module_fault(resolver->code, module, &unread);
+    if (!resolver->fault && plain_may_pass(fault)) {
+        resolver->fault = fault;
+        resolver->unread = unread;
+    }
     if (code_module_state(resolver->code, module) == CODE_MISSING)
         return false;
     struct code_spot spot = code_spot_at(resolver->code, module, address - is_return);

@@ -18,10 +18,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A success whose output found no room is none. */
+/* A result whose output found no room is none. A command that failed has said why. */
 static int output_status(int status)
 {
-    if ((fflush(stdout) || ferror(stdout)) && status == 0)
+    if ((fflush(stdout) || ferror(stdout)) && status != 1)
         die("cannot write to standard output: %s", strerror(errno));
     return status;
 }

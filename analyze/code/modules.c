@@ -44,11 +44,12 @@ static enum image_status open_image(struct code *code, struct module *module)
     char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
     plain_hex(name, module->build_id, module->build_id_bytes);
     const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
-    if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) != IMAGE_OPEN)
+    enum image_status kept_status = image_open(&module->image, kept, module->build_id, module->build_id_bytes);
+    if (kept_status != IMAGE_OPEN && kept_status != IMAGE_UNREAD)
         return status;
-    module->fault = 0;
-    module->file = kept;
-    return IMAGE_OPEN;
+    module->fault = kept_status == IMAGE_UNREAD ? errno : 0;
+    module->unread = module->file = kept;
+    return kept_status;
 }
 
 static void open_module(struct code *code, struct module *module)

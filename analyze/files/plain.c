@@ -35,9 +35,14 @@ int plain_open(const char *path, int flags)
     return plain_open_at(AT_FDCWD, path, flags);
 }
 
-bool plain_is_fault(int why)
+bool plain_may_pass(int why)
 {
     return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO;
+}
+
+bool plain_is_fault(int why)
+{
+    return plain_may_pass(why) || why == EACCES;
 }
 
 /* Like errno: libraries keep no reason for whoever called them. */
@@ -88,7 +93,9 @@ static int open_for_library(const char *path, int flags, mode_t rights)
     int fd =
         knows_kind ? openat(AT_FDCWD, path, flags, rights) : open_as(AT_FDCWD, path, flags, rights, S_IFREG, S_IFDIR);
     int why = errno;
-    if (fd < 0)
+    if (fd < 0 && (flags & O_ACCMODE) == O_RDONLY && plain_is_fault(why) && faccessat(AT_FDCWD, path, F_OK, 0))
+        why = ENOENT; /* and the library looks elsewhere */
+    else if (fd < 0)
         plain_note_fault(path, why);
     errno = why;
     return fd;

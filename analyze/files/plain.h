@@ -16,8 +16,10 @@
 int plain_open(const char *path, int flags);
 /* The same of a name in an open folder. */
 int plain_open_at(int folder, const char *name, int flags);
-/* Of an errno: the system failed, whether the file is there or not, and may not fail again. */
+/* Of an errno: the system failed or refused, whether the file is there or not. */
 bool plain_is_fault(int why);
+/* The same, but it may not fail again. */
+bool plain_may_pass(int why);
 
 /*
  * A library takes a file for missing that the system failed to open for it. Each thread knows the first such failure
