@@ -777,6 +777,20 @@ static void sums_pack(struct cause_sums *sums)
     sparse_pack(&sums->by_code);
 }
 
+/* How often others waited for it: all of them together, where one of those who wait at times is late in turn. */
+static double times_waited_for(const struct writer *writer)
+{
+    const struct sparse *classes = &writer->sums->waiting.classes;
+    double n = 0;
+    for (size_t i = 0; i < classes->n; i++) {
+        const struct path_class *class = class_of(writer->causes->input, classes->at[i].key);
+        if (class->waiting_ns > 0)
+            n += classes->at[i].ns / class->waiting_ns * (double)class->n_instances /
+                 fmax((double)class->waits.n - 1, 1);
+    }
+    return n;
+}
+
 static void cause_write(struct writer *writer, struct cause *cause)
 {
     struct cause_sums *sums = writer->sums;
@@ -800,7 +814,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     for (size_t i = 0; i < ranks->n; i++)
         cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
     late_sort(cause->ranks, cause->n_ranks);
-    cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns);
+    cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns, times_waited_for(writer));
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {
         cause->kind_ns[kind] = sums->kind_ns[kind];
@@ -855,7 +869,7 @@ static void machine_write(struct causes *causes)
             .rank = rank, .blame_ns = waiting->ranks.at[i].ns, .time_ns = causes->input->ranks[rank].preempted_ns};
     }
     late_sort(machine->ranks, machine->n_ranks);
-    machine->n_late = late_count(machine->ranks, machine->n_ranks, machine->waiting_ns);
+    machine->n_late = late_count(machine->ranks, machine->n_ranks, machine->waiting_ns, INFINITY);
     machine->places = arena_array(&analysis->arena, struct machine_place, causes->machine_steps.n + 1);
     for (size_t i = 0; i < causes->machine_steps.n; i++)
         machine->places[machine->n_places++] = (struct machine_place){.step = (uint32_t)causes->machine_steps.at[i].key,

@@ -25,11 +25,18 @@ void late_sort(struct cause_rank *ranks, uint32_t n)
     qsort(ranks, n, sizeof *ranks, by_falling_blame);
 }
 
-uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_ns)
+/* A count of events that come by chance has its square root as error. A single one tells nothing of how often. */
+static double may_carry_ns(const struct cause_rank *rank, double waiting_ns, double n_times)
+{
+    double n_own = n_times * rank->blame_ns / waiting_ns;
+    return rank->blame_ns * (n_own >= 2 ? 1 + SAME_DEVIATIONS / sqrt(n_own) : 1);
+}
+
+uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_ns, double n_times)
 {
     double carried_ns = 0, least_ns = 0;
     uint32_t n_late = 0;
-    for (; n_late < n && ranks[n_late].blame_ns >= least_ns; n_late++) {
+    for (; n_late < n && may_carry_ns(&ranks[n_late], waiting_ns, n_times) >= least_ns; n_late++) {
         carried_ns += ranks[n_late].blame_ns;
         if (least_ns == 0 && 2 * carried_ns >= waiting_ns)
             least_ns = ranks[n_late].blame_ns / 2;

@@ -163,7 +163,7 @@ static void write_whole(const struct search *search, struct cause *whole)
     whole->ranks = by_rank;
     whole->others = by_rank + whole->n_ranks;
     whole->n_others = n_ranks - whole->n_ranks;
-    whole->n_late = late_count(whole->ranks, whole->n_ranks, whole->waiting_ns);
+    whole->n_late = late_count(whole->ranks, whole->n_ranks, whole->waiting_ns, INFINITY);
     late_add_as_long(whole, &analysis->arena);
 }
 

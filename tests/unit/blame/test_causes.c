@@ -59,6 +59,25 @@ static void who_carries_most_is_named_alone(void **state)
     }
 }
 
+/* Each letter is a step, in which that rank of two works longer. Where others wait a few times only, chance makes one
+ * rank late more often than another. */
+static void chance_does_not_make_one_rank_late(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *late;
+        uint32_t n_late;
+    } cases[] = {{"abbbbabbbbabbabb", 2}, {"abbbbbbbbbbbbbbb", 1}, {"bbbb.bbbbabbbbbbbbbbbbbbabbbbbbbbbbbbbbbb", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *scene = scene_make(2);
+        for (const char *late = cases[i].late; *late; late++)
+            work_and_meet(scene, 2, (uint64_t[]){*late == 'a' ? 900 : 0, *late == 'b' ? 900 : 0});
+        const struct cause *cause = &scene_analyse(scene)->causes[0];
+        assert_int_equal(cause->n_late, cases[i].n_late);
+        scene_free(scene);
+    }
+}
+
 /* In each of ten steps rank r works for step_us[r] and hands on to the next rank. After each step all meet; or they do
  * not, and another rank takes a little longer in each. */
 static struct scene *work_in_ring(uint32_t n, const uint64_t *step_us, bool meet)
@@ -432,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_the_ranks_carry_the_blame_together),
+        cmocka_unit_test(chance_does_not_make_one_rank_late),
         cmocka_unit_test(who_carries_most_is_named_alone),
         cmocka_unit_test(who_spends_as_long_is_named_with_the_late),
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
