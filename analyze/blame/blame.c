@@ -605,6 +605,7 @@ static void site_write(const struct measure_input *input, struct analysis *analy
     out->kind = site->kind;
     out->waiting_ns = site->waiting_ns;
     out->n_instances = site->n_instances;
+    out->n_calls = site->n_calls;
     out->rank_waiting_ns =
         arena_copy(&analysis->arena, site->rank_waiting_ns, analysis->trace->n_ranks * sizeof(double));
     out->n_classes = (uint32_t)site->classes.n;

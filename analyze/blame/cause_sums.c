@@ -204,9 +204,11 @@ static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting
         for (size_t k = i; k < end && (k == i || so_far_ns < NEARLY_ALL_SHARE * out->waiting_ns); k++) {
             const struct wait_class *class = &analysis->sites[out->site].classes[key_low(terms[k].key)];
             so_far_ns += terms[k].ns;
-            out->n_instances += class->n_instances;
+            out->n_calls += class->n_instances;
             out->classes[out->n_classes++] = class->number;
         }
+        if (out->n_calls > analysis->sites[out->site].n_calls)
+            out->n_calls = analysis->sites[out->site].n_calls;
         qsort(out->classes, out->n_classes, sizeof *out->classes, by_number);
     }
     qsort(*sites, n_sites, sizeof **sites, cause_site_compare);
@@ -314,17 +316,17 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
 {
     const struct analysis *analysis = writer->causes->input->analysis;
     const struct sparse *classes = &writer->sums->waiting.classes;
-    double n_instances = 0, waiting_ns = 0;
+    double n_calls = 0, waiting_ns = 0;
     for (uint32_t i = 0; i < cause->n_sites; i++)
         if (is_at_first_call(analysis, cause, i)) {
-            n_instances += (double)cause->sites[i].n_instances;
+            n_calls += (double)cause->sites[i].n_calls;
             waiting_ns += cause->sites[i].waiting_ns;
         }
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
         uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
         const struct wait_class *found = &analysis->sites[site].classes[class];
         bool is_most = classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns &&
-                       (double)found->n_instances >= REGULAR_SHARE * n_instances;
+                       (double)found->n_instances >= REGULAR_SHARE * n_calls;
         if (site == cause->sites[0].site && (is_most || classes->at[i].ns >= MOST_SHARE * waiting_ns))
             cause->every = found->when.every;
     }

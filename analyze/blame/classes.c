@@ -402,6 +402,7 @@ void classes_add(struct classes *classes, const struct instance *instance)
     sums_add_all(&class->waits_so_far, &instance->waits, 1);
     sums_add_all(&class->lates_so_far, &instance->lates, 1);
     site->n_instances++;
+    site->n_calls += !instance->is_rest;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
 }
@@ -528,6 +529,7 @@ static void site_join(struct classes *classes, struct site_classes *later, done_
     }
     site->waiting_ns += later->waiting_ns;
     site->n_instances += later->n_instances;
+    site->n_calls += later->n_calls;
 }
 
 void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context)
@@ -647,6 +649,7 @@ void classes_unpack(struct classes *classes, struct unpacking *unpacking, const 
         struct site_classes *site = classes_site(classes, read.site, read.kind);
         unpack_bytes(unpacking, site->rank_waiting_ns, classes->n_ranks * sizeof *site->rank_waiting_ns);
         site->n_instances = read.n_instances;
+        site->n_calls = read.n_calls;
         site->tiny = read.tiny;
         site->waiting_ns = read.waiting_ns;
         site->largest_ns = read.largest_ns;

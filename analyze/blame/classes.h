@@ -65,6 +65,7 @@ struct instance {
     double waiting_ns, inferred_ns, self_ns, left_idle_ns, noise_ns2;
     double in_one_go_ns; /* as of those together */
     uint32_t n_waits;
+    bool is_rest;                /* one of its waits began in another instance, which counts as their call */
     uint32_t rank;               /* the first of those who waited */
     uint32_t number;             /* of the call, as that one counts its own there */
     uint32_t round;              /* likewise, as the loop around it is counted (sink.h) */
@@ -137,7 +138,7 @@ struct path_class {
 struct site_classes {
     uint32_t site;
     enum wait_kind kind;
-    uint64_t n_instances;
+    uint64_t n_instances, n_calls;
     int tiny; /* number + 1 of the class of those that are below notice and like no other; 0 = there is none */
     double waiting_ns, largest_ns;
     double *rank_waiting_ns;

@@ -177,6 +177,7 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     occurrence->n_late++;
     occurrence_add_waiting(occurrences, occurrence, begin, common);
     instance->n_waits++;
+    instance->is_rest |= wait->is_rest;
     instance->waiting_ns += (double)wait->dur_ns;
     if ((double)occurrence->late_path.longest_ns >= MOST_SHARE * (double)wait->dur_ns)
         instance->in_one_go_ns += (double)wait->dur_ns;

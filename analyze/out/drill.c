@@ -267,7 +267,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
                arena_printf(&drill->arena, "waiting at %s", label_site(&drill->book, at->site)));
     page_piece(&drill->page, DRILL_HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
     page_piece(&drill->page, DRILL_HANG, "%s in %s", amount_duration(at->waiting_ns).text,
-               calls_felt(drill, at->n_instances, site->n_instances));
+               calls_felt(drill, at->n_calls, site->n_calls));
     page_end(&drill->page);
     drill_wait_kind(drill, site->kind);
     drill_exchange(drill, &site->exchange);

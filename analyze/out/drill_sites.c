@@ -38,7 +38,7 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
         page_cell(&table, "%s", amount_duration(site->waiting_ns).text);
         page_cell(&table, "%s",
                   amount_share(analysis->waiting_ns > 0 ? site->waiting_ns / analysis->waiting_ns : 0).text);
-        page_cell(&table, "%s", amount_count(site->n_instances).text);
+        page_cell(&table, "%s", amount_count(site->n_calls).text);
     }
     if (!n)
         page_line(&drill.page, "No rank waits for another.");
@@ -265,8 +265,8 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
     page_words(&drill.page, DRILL_INDENT, label_site(&drill.book, number));
     page_end(&drill.page);
     page_line(&drill.page, "  %s   %s waiting   %s %s", wait_kind_name(site->kind),
-              amount_duration(site->waiting_ns).text, amount_count(site->n_instances).text,
-              site->n_instances == 1 ? "call with waits" : "calls with waits");
+              amount_duration(site->waiting_ns).text, amount_count(site->n_calls).text,
+              site->n_calls == 1 ? "call with waits" : "calls with waits");
     drill_wait_kind(&drill, site->kind);
     page_end(&drill.page);
     drill_exchange(&drill, &site->exchange);

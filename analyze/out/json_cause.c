@@ -36,11 +36,12 @@ static int64_t sum_of(const int64_t *values, uint32_t from, uint32_t to)
 static json_t *json_site_head(const struct json *json, uint32_t number, int64_t waiting_ns)
 {
     const struct wait_site *site = &json->analysis->sites[number];
-    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:s, s:s, s:I, s:I}", "site", (int)number + 1, "call",
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I}", "site", (int)number + 1, "call",
                      json_text(site->call), "file", json_text(site->file), "line", (int)site->line, "routine",
                      json_text(site->routine), "path", json_text(site->path), "through", json_text(site->through),
                      "wait", wait_kind_name(site->kind), "wait_text", wait_kind_meaning(site->kind), "waiting_ns",
-                     (json_int_t)waiting_ns, "instances", (json_int_t)site->n_instances);
+                     (json_int_t)waiting_ns, "instances", (json_int_t)site->n_instances, "calls",
+                     (json_int_t)site->n_calls);
 }
 
 static void add_steps(struct json *json, json_t *object, const struct wait_class *class)
@@ -152,7 +153,7 @@ static void add_cause_sites(struct json *json, json_t *object, const struct caus
     whole_apportion(values, n, waiting_ns, times);
     for (uint32_t i = 0; i < n_shown; i++) {
         json_t *site = json_site_head(json, at[i].site, times[i]);
-        json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_instances));
+        json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_calls));
         json_object_set_new(site, "late_ranks", json_numbers(at[i].late, at[i].n_late));
         json_object_set_new(site, "waiting_ranks", json_numbers(at[i].waiting, at[i].n_waiting));
         add_classes(json, site, at[i].site, &at[i]);

@@ -102,7 +102,7 @@ static const char *report_state(struct report *report, const struct cause *cause
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     struct arena *arena = &report->arena;
-    const char *calls = amount_calls(arena, at->n_instances, report->analysis->sites[at->site].n_instances);
+    const char *calls = amount_calls(arena, at->n_calls, report->analysis->sites[at->site].n_calls);
     const char *state = report_state(report, cause, at);
     const char *time = cause->n_sites > 1 ? arena_strdup(arena, amount_duration(at->waiting_ns).text) : NULL;
     if (!at->n_waiting)

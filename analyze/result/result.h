@@ -130,8 +130,8 @@ struct wait_site {
     const char *path;    /* "solve() <- main():85" */
     const char *through; /* the wrapper in which the MPI call stands; its caller is the site. NULL = none */
     double waiting_ns;
-    uint64_t n_instances;
-    double *rank_waiting_ns; /* by rank */
+    uint64_t n_instances, n_calls; /* of a call there are two where a lack of CPU explains the end of its waits */
+    double *rank_waiting_ns;       /* by rank */
     struct wait_class *classes;
     uint32_t n_classes;
     struct site_exchange exchange;
@@ -140,7 +140,7 @@ struct wait_site {
 struct cause_site {
     uint32_t site;
     double waiting_ns; /* of this site's waiting, blamed on this cause */
-    uint64_t n_instances;
+    uint64_t n_calls;  /* in which it has a part */
     uint32_t *classes; /* numbers */
     uint32_t *late;    /* ranks that carry nearly all of it, where they are fewer than the cause has; else none */
     uint32_t *waiting; /* ranks that wait there for it, by number; none where it is next to nothing */

@@ -231,7 +231,7 @@ static bool is_felt_in_one_call(const struct cause *cause)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < cause->n_sites; i++)
-        n += cause->sites[i].n_instances;
+        n += cause->sites[i].n_calls;
     return n <= 1;
 }
 

@@ -35,15 +35,16 @@ struct release {
     struct point *point; /* held by the call's needs */
     enum wait_kind kind;
     bool is_inferred;
+    bool is_rest;     /* what is left behind another member of the gathering */
     uint64_t from_ns; /* it was not waited for before */
     struct gathering *gathering;
     struct point *came_by; /* likewise: in the same wait that process had come before, for certain; NULL = it had not */
 };
 
-/* In the order of time: the certain one, then the one that is inferred. */
+/* In the order of time: the certain one, in two where a CPU was lacked, then the one that is inferred. */
 struct releases {
     uint32_t n;
-    struct release at[2];
+    struct release at[3];
 };
 
 /* A function of the program that MPI called in a call. */

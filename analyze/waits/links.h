@@ -26,10 +26,17 @@ struct point {
     _Alignas(CACHE_LINE) uint64_t time_ns;
     uint32_t lane, rank;
     uint32_t holds;
+    float lack_ns;     /* of the time since this process last waited: without a CPU */
     bool is_set;       /* replayed: the mark is final */
     struct mark *mark; /* held; before it is set: NULL, or what it is as long as a wait around it goes on */
     struct sleepers sleepers;
 };
+
+/* Replayed, as far as the time until then is concerned: the way there may still turn out to have waited. */
+static inline bool point_is_entered(const struct point *point)
+{
+    return point->is_set || point->mark;
+}
 
 /* A process enters MPI after it has been outside for a while. */
 struct comeback {

@@ -105,6 +105,8 @@ struct gathering {
     struct sleepers sleepers; /* until it is complete */
     struct sleepers arrivals; /* until somebody more has come */
     uint32_t occurrence;      /* by which the waits at it are known to belong together (history.h) */
+    uint32_t rest_occurrence; /* likewise, of what is left of them (struct release) */
+    struct point *readiest;   /* who would have come last if none had lacked a CPU; NULL = it is not known yet */
 };
 
 struct gatherings {

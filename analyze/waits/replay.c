@@ -383,6 +383,9 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         lane_add(replay, lane, TO_SUMS | TO_COUNTS, &call->callbacks.at[i].did.counts, 1);
     lane_add_noise(replay, lane, call->spent.noise_ns2);
     lane->now_ns = call->enter_ns;
+    lane->lack_ns += call->spent.off_ns[OFF_PREEMPTED];
+    if (call->point)
+        call->point->lack_ns = (float)lane->lack_ns;
     bool begins_polling = call->is_polling && call->class != WW_WAIT && !lane->polling.mark;
     if (call->point || call->needs.n || begins_polling)
         call->mark = lane_mark(replay, lane);
@@ -489,6 +492,7 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
         lane->polling.until_ns = to_ns;
     }
     rank_add_lack(replay, rank, from_ns, to_ns, idle_ns);
+    lane->lack_ns += idle_ns;
     *(state == STEP_TRANSFER  ? &rank->transfer_ns
       : state == STEP_BLOCKED ? &rank->blocked_ns
                               : &rank->mpi_ns) += busy_ns;
@@ -596,6 +600,7 @@ static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, cons
 {
     lane_go_on_from(replay, lane, lane->polling.mark ? lane->polling.mark : call->mark);
     lane->now_ns = lane->tip->time_ns;
+    lane->lack_ns = 0;
 }
 
 /* Where it waited. Of polls by turns for several things, the place of the one for what came in the end. A call that
@@ -603,6 +608,13 @@ static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, cons
 static uint32_t lane_wait_site(const struct queue_of_calls *lane, const struct call *call)
 {
     return lane->polling.mark && call->class != WW_TEST ? lane->polling.site : call->site;
+}
+
+/* By which waits at a collective belong together; NULL: this one stands for itself. */
+static uint32_t *release_occurrence(const struct release *release)
+{
+    struct gathering *gathering = release->gathering;
+    return !gathering ? NULL : release->is_rest ? &gathering->rest_occurrence : &gathering->occurrence;
 }
 
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
@@ -620,6 +632,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .did_since_ns = lane->calls.at[site].did_since_ns,
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,
+                        .is_rest = release->is_rest && release > call->releases.at,
                         .begin_ns = begin->time_ns,
                         .dur_ns = end_ns - begin->time_ns,
                         .late_rank = point->rank,
@@ -627,8 +640,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     if (replay->serves[lane_number(replay, lane)]) {
         replay->ranks[lane->rank].beside_ns -= (double)wait.dur_ns;
     } else {
-        history_wait(&replay->links->history, release->gathering ? &release->gathering->occurrence : NULL, &wait, begin,
-                     point->mark);
+        history_wait(&replay->links->history, release_occurrence(release), &wait, begin, point->mark);
         replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     }
     if (replay->times.context)
@@ -639,6 +651,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     /* The waiting process goes on from where it was released: the chain of the one it waited for. */
     lane_go_on_from(replay, lane, point->mark);
     lane->now_ns = point->time_ns;
+    lane->lack_ns = 0;
     if (lane->now_ns > call->leave_ns) {
         /* The release was seen after the call had ended: the clocks disagree by so much. */
         double late_ns = (double)(lane->now_ns - call->leave_ns);
@@ -783,6 +796,7 @@ static void replay_close_finished(struct replay *replay)
     while (gatherings->finished.n) {
         struct gathering *gathering = gatherings->finished.at[--gatherings->finished.n];
         history_close(&replay->links->history, &gathering->occurrence);
+        history_close(&replay->links->history, &gathering->rest_occurrence);
         gathering_free(gatherings, gathering);
     }
 }

@@ -63,6 +63,7 @@ struct queue_of_calls {
     struct call *first, *last;
     struct mark *tip; /* held */
     uint64_t now_ns;
+    double lack_ns; /* since it last waited: ready to run, but without a CPU */
     struct sleepers *asleep_on;
     VEC(struct calls_at_site) calls; /* by site */
     uint32_t loop;                   /* innermost around the last call; TRACE_NONE */

@@ -19,6 +19,7 @@ struct wait {
     /* The rank's doing outside MPI, with a CPU: until it entered that call, and of it since the one before there. */
     double did_ns, did_since_ns;
     bool is_inferred; /* no record says what released it, only times do */
+    bool is_rest;     /* the end of a wait that began with another late rank */
     uint64_t begin_ns, dur_ns;
     uint32_t late_rank, late_lane; /* that it was released by */
 };

@@ -254,6 +254,38 @@ static bool only_came_by(const struct release *certain, const struct release *in
            inferred->from_ns - certain->point->time_ns <= CALL_ITSELF_NS;
 }
 
+static double ready_ns(const struct point *point)
+{
+    return (double)point->time_ns - point->lack_ns;
+}
+
+/*
+ * Of the members of a blocking collective in which all wait for all, the one that would have come last if none had
+ * lacked a CPU. It may have come earlier than another one, which lacked a CPU: that explains what is left, and would
+ * hide the work of this one, as it waited for a CPU at the same time. Sets *point, NULL where there is no such member.
+ * Returns what to sleep on before that is known.
+ */
+static struct sleepers *find_readiest(const struct release *certain, struct point **point)
+{
+    struct gathering *gathering = certain->gathering;
+    *point = NULL;
+    if (!gathering || gathering->class == WW_ICOLLECTIVE || gathering->n_first ||
+        coll_pattern(gathering->coll) != PATTERN_ALL)
+        return NULL;
+    if (!point_is_entered(certain->point))
+        return &certain->point->sleepers;
+    struct point *readiest = certain->point->lack_ns > 0 ? gathering->readiest : certain->point;
+    for (uint32_t i = 0; i < gathering->n && !gathering->readiest && certain->point->lack_ns > 0; i++) {
+        struct point *member = gathering->points[i];
+        if (member && !point_is_entered(member))
+            return &member->sleepers;
+        if (member && (!readiest || ready_ns(member) > ready_ns(readiest)))
+            readiest = member;
+    }
+    gathering->readiest = *point = readiest;
+    return NULL;
+}
+
 struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
                                      struct releases *releases)
 {
@@ -269,6 +301,10 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         keep_later(&last.certain, &candidates.certain, call, lane, from_ns);
         keep_later(&last.inferred, &candidates.inferred, call, lane, from_ns);
     }
+    struct point *readiest = NULL;
+    struct sleepers *unknown = last.certain.point ? find_readiest(&last.certain, &readiest) : NULL;
+    if (unknown)
+        return unknown;
     keep_post(relays, call, lane, from_ns, &last);
     last.inferred.is_inferred = true;
     uint64_t certain_ns = last.certain.point ? last.certain.point->time_ns : 0;
@@ -282,6 +318,11 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         last.inferred.from_ns = 0;
         last.inferred.came_by = last.certain.point;
     } else if (last.certain.point) {
+        struct release first = last.certain;
+        first.point = readiest;
+        last.certain.is_rest = readiest && readiest != last.certain.point;
+        if (last.certain.is_rest && release_counts(call, lane, from_ns, &first))
+            releases->at[releases->n++] = first;
         releases->at[releases->n++] = last.certain;
     }
     if (is_later)

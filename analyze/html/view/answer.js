@@ -140,7 +140,7 @@ function siteFigures(cause, site) {
   const who = `${rankList(site.waiting_ranks)} ${site.waiting_ranks.length === 1 ? "waits" : "wait"}${time && ` ${time}`} for ${whom} in `;
   const all = site.classes.length + (site.left_out?.classes?.n || 0);
   const classes = all > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${all}` : "";
-  return `${site.waiting_ranks.length ? who : time && `${time} in `}${callsWithWaits(site.instances_blamed, site.instances)}${classes}`;
+  return `${site.waiting_ranks.length ? who : time && `${time} in `}${callsWithWaits(site.instances_blamed, site.calls)}${classes}`;
 }
 
 /** The cause's waiting over the run, as small bars. */

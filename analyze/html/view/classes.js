@@ -33,7 +33,7 @@ function siteArticle(run, site, isOfCause) {
   const blamed = new Set((run.report.causes[state.cause - 1]?.sites.find((s) => s.site === site.site)?.classes || []).filter((c) => c.blamed).map((c) => c.number));
   const missing = site.left_out?.classes;
   return el("article.site", {id: `site-${site.site}`, class: `site${isOfCause ? " is-chosen" : ""}`, "data-find": siteText(site)},
-    el("h3", null, `site ${site.site}: ${siteName(site)}`, el("small", null, ` ${site.wait}, ${duration(site.waiting_ns)} in ${plural(site.instances, "call")} with waits, ${plural(site.classes.length + (missing?.n || 0), "class", "classes")}`)),
+    el("h3", null, `site ${site.site}: ${siteName(site)}`, el("small", null, ` ${site.wait}, ${duration(site.waiting_ns)} in ${plural(site.calls, "call")} with waits, ${plural(site.classes.length + (missing?.n || 0), "class", "classes")}`)),
     el("p.hint", null, `${site.wait}: ${site.wait_text}`),
     el("div.classes", null, site.classes.slice(0, 12).map((c) => classCard(run, site, c, most, blamed.has(c.number)))),
     site.classes.length > 12 || missing ? el("p.hint", null, `${plural(Math.max(0, site.classes.length - 12) + (missing?.n || 0), "smaller class", "smaller classes")} more`) : null);

@@ -173,7 +173,7 @@ def check_numbers(browser, name, run):
                                                                                for key in ("name", "explanation", "when")) and
                re.split("--", re.sub(r"`whywait report --cause \d+`", "Classes below", cause["next"]))[0] in text_of(browser, item)[0])
     told = text_of(browser, "#causes .figures")
-    wanted = [f"{calls_with_waits(site['instances_blamed'], site['instances'])}" for cause in report["causes"] for site in cause["sites"][:3]]
+    wanted = [f"{calls_with_waits(site['instances_blamed'], site['calls'])}" for cause in report["causes"] for site in cause["sites"][:3]]
     expect(f"{name}: of the calls with waits, those for each cause", len(told) == len(wanted) and all(want in text for want, text in zip(wanted, told)), told, wanted)
     gains = sum(bool(cause["gain_share_text"]) for cause in report["causes"])
     expect(f"{name}: gains are not to be added up", any("do not add up" in text for text in text_of(browser, ".hint")) == (gains > 1), gains)

@@ -272,7 +272,7 @@ static void two_waits_of_one_call_are_no_rhythm(void **state)
     double n_calls = 0;
     for (int part = 0; part < WHEN_PARTS; part++)
         n_calls += cause->when_n[part];
-    assert_float_equal(n_calls, cause->sites[0].n_instances + cause->sites[1].n_instances, 1e-6);
+    assert_float_equal(n_calls, cause->sites[0].n_calls + cause->sites[1].n_calls, 1e-6);
     scene_free(scene);
 }
 
@@ -317,7 +317,7 @@ static void short_waits_in_between_hide_no_rhythm(void **state)
     }
     const struct cause *cause = &scene_analyse(scene)->causes[0];
     assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_classes, 2);
-    assert_int_equal(cause->sites[0].n_instances, 60);
+    assert_int_equal(cause->sites[0].n_calls, 60);
     assert_int_equal(cause->every, 5);
     scene_free(scene);
 }

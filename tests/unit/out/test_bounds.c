@@ -81,6 +81,7 @@ static void large_sites(struct large *large)
                                       .path = "halo_exchange() <- step():120 <- integrate():88 <- main():12",
                                       .waiting_ns = CLASSES * CLASS_NS,
                                       .n_instances = CLASSES * 10,
+                                      .n_calls = CLASSES * 10,
                                       .rank_waiting_ns = large->by_rank,
                                       .classes = classes,
                                       .n_classes = CLASSES};
@@ -118,7 +119,7 @@ static void large_causes(struct large *large)
     for (uint32_t i = 0; i < SITES_EACH; i++)
         sites[i] = (struct cause_site){.site = i,
                                        .waiting_ns = each_ns / SITES_EACH,
-                                       .n_instances = CLASSES * 10,
+                                       .n_calls = CLASSES * 10,
                                        .classes = numbers,
                                        .n_classes = CLASSES};
     for (uint32_t i = 0; i < CAUSES; i++) {

@@ -77,6 +77,7 @@ static void fixture_site(struct fixture *f)
                                  .path = "solve() <- main()",
                                  .waiting_ns = 6.001e9 + 1.1,
                                  .n_instances = 100,
+                                 .n_calls = 100,
                                  .rank_waiting_ns = f->rank_waiting,
                                  .classes = f->classes,
                                  .n_classes = 2};
@@ -88,13 +89,13 @@ static void fixture_causes(struct fixture *f)
     f->both_classes[0] = 1;
     f->both_classes[1] = 2;
     f->felt[0] = (struct cause_site){.waiting_ns = 6e9 + 0.7,
-                                     .n_instances = 99,
+                                     .n_calls = 99,
                                      .classes = &f->second_class,
                                      .n_classes = 1,
                                      .waiting = &f->other.rank,
                                      .n_waiting = 1};
     f->felt[1] =
-        (struct cause_site){.waiting_ns = 1e6 + 0.4, .n_instances = 100, .classes = f->both_classes, .n_classes = 2};
+        (struct cause_site){.waiting_ns = 1e6 + 0.4, .n_calls = 100, .classes = f->both_classes, .n_classes = 2};
     f->late = (struct cause_rank){.rank = 1, .blame_ns = 6e9 + 0.7, .time_ns = 8e9};
     f->other = (struct cause_rank){.rank = 0, .time_ns = 2e9};
     f->transfer = (struct cause_rank){.rank = 0, .blame_ns = 1e6};

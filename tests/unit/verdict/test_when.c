@@ -270,11 +270,11 @@ static void a_stall_is_told_as_one(void **state)
         cause.when_n[i] = 0.05;
     }
     assert_string_equal(in_words(&arena, &analysis, &cause), "once, for 20.0 s, 4.00 s after the start");
-    struct cause_site felt = {.n_instances = 1};
+    struct cause_site felt = {.n_calls = 1};
     cause.sites = &felt;
     cause.n_sites = 1;
     assert_string_equal(in_words(&arena, &analysis, &cause), "once, for 20.0 s, 4.00 s after the start");
-    felt.n_instances = 5;
+    felt.n_calls = 5;
     assert_string_equal(in_words(&arena, &analysis, &cause), "nearly all at once, for 20.0 s, 4.00 s after the start");
     arena_release(&arena);
 }

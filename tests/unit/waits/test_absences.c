@@ -68,6 +68,30 @@ static void a_transfer_lasts_while_the_partner_has_no_cpu(void **state)
     scene_free(scene);
 }
 
+/* Rank 1 solves for 480. Rank 2 has next to nothing to do, but is kept in the barrier before without a CPU: it comes
+ * last by a little, for which alone the machine is the reason. Rank 0 waits for both. */
+static void a_lack_of_cpu_hides_no_work(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, rank == 2 ? 505 : 2);
+    be_preempted(scene, 2, 1, 504);
+    scene_work(scene, 0, "computes", 12);
+    scene_work(scene, 1, "solves", 482);
+    scene_work(scene, 2, "computes", 515);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 517);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 503);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 33);
+    assert_us(scene_blame(scene, "solves", 1), 470);
+    assert_us(blame_on_machine(scene, 2), 2 * 33);
+    assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_calls, 1);
+    assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_instances, 2);
+    scene_free(scene);
+}
+
 /* Neither the partner of another message nor one outside of MPI keeps this message. */
 static void others_without_a_cpu_hold_up_nothing(void **state)
 {
@@ -290,6 +314,7 @@ int main(void)
                                        cmocka_unit_test(losing_the_cpu_in_a_look_is_no_wait),
                                        cmocka_unit_test(start_up_without_a_cpu_is_the_machines),
                                        cmocka_unit_test(a_transfer_lasts_while_the_partner_has_no_cpu),
+                                       cmocka_unit_test(a_lack_of_cpu_hides_no_work),
                                        cmocka_unit_test(others_without_a_cpu_hold_up_nothing),
                                        cmocka_unit_test(times_without_a_cpu_are_told_once),
                                        cmocka_unit_test(a_call_with_many_switches),
