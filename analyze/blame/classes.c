@@ -161,14 +161,15 @@ static bool is_beyond(const struct sparse *shape, double n_samples, const struct
 }
 
 /* The nearest class within the threshold, or -1. */
-static long class_find(const struct site_classes *site, const struct sparse *shape, double n_samples, double threshold)
+static long class_find(const struct site_classes *site, bool is_rest, const struct sparse *shape, double n_samples,
+                       double threshold)
 {
     long best = -1;
     double best_excess = threshold;
     for (size_t i = 0; i < site->classes.n; i++) {
         double allowance;
         const struct path_class *class = site->classes.at[i];
-        if (is_beyond(&class->shape, class->shape_samples, shape, n_samples, best_excess))
+        if (class->is_rest != is_rest || is_beyond(&class->shape, class->shape_samples, shape, n_samples, best_excess))
             continue;
         double distance = classes_distance(&class->shape, class->shape_samples, shape, n_samples, &allowance);
         if (distance - allowance < best_excess) {
@@ -353,23 +354,26 @@ static void class_learn(struct path_class *class, const struct sparse *shape, do
     class->shape_samples = n_samples > 0 ? all : 0;
 }
 
-/* The class that an instance joins, one of such waiting, or that it founds, with its shape learnt. */
-static struct path_class *class_for(struct classes *classes, struct site_classes *site, const struct sparse *shape,
-                                    double n_samples, double waiting_ns)
+/* The class that an instance joins, one of such waiting, or that it founds, with its shape learnt. The rest of a wait
+ * is explained against the rank that its begin is blamed on: in one class they would cancel. */
+static struct path_class *class_for(struct classes *classes, struct site_classes *site, bool is_rest,
+                                    const struct sparse *shape, double n_samples, double waiting_ns)
 {
+    int *tiny = &site->tiny[is_rest];
     const struct trace *trace = classes->pools->sites->trace;
     bool is_tiny = waiting_ns < (double)trace->clocks.error_ns || waiting_ns < NEGLIGIBLE_SHARE * site->largest_ns;
     bool is_full = site->classes.n >= CLASSES_MAX;
-    long found = class_find(site, shape, n_samples, is_full ? INFINITY : classes->threshold);
-    if (found < 0 && is_tiny && site->tiny)
-        found = site->tiny - 1;
+    long found = class_find(site, is_rest, shape, n_samples, is_full ? INFINITY : classes->threshold);
+    if (found < 0 && is_tiny && *tiny)
+        found = *tiny - 1;
     if (found < 0) {
         found = (long)site->classes.n;
         *vec_push(&site->classes) = arena_new(&classes->arena, struct path_class);
-        site->tiny = is_tiny ? (int)found + 1 : site->tiny;
-    } else if (found == site->tiny - 1 && !is_tiny)
-        site->tiny = 0;
+        *tiny = is_tiny ? (int)found + 1 : *tiny;
+    } else if (found == *tiny - 1 && !is_tiny)
+        *tiny = 0;
     struct path_class *class = site->classes.at[found];
+    class->is_rest = is_rest;
     if ((!is_full && !is_tiny) || !class->n_instances)
         class_learn(class, shape, n_samples);
     return class;
@@ -389,7 +393,7 @@ void classes_add(struct classes *classes, const struct instance *instance)
         double code_ns = instance->late_code_ns + instance->waiting_code_ns;
         n_samples = code_ns * code_ns / instance->noise_ns2;
     }
-    struct path_class *class = class_for(classes, site, shape, n_samples, instance->waiting_ns);
+    struct path_class *class = class_for(classes, site, instance->is_rest, shape, n_samples, instance->waiting_ns);
     when_add(class, instance);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
@@ -520,7 +524,8 @@ static void site_join(struct classes *classes, struct site_classes *later, done_
         struct path_class *from = later->classes.at[i];
         struct done_before first = before(context, from->first_rank, site->site);
         struct done_before last = before(context, from->rank, site->site);
-        struct path_class *class = class_for(classes, site, &from->shape, from->shape_samples, from->when.largest_ns);
+        struct path_class *class =
+            class_for(classes, site, from->is_rest, &from->shape, from->shape_samples, from->when.largest_ns);
         if (class->n_instances) {
             when_join_apart(class, from, first, last);
             class_join(class, from);
@@ -650,7 +655,7 @@ void classes_unpack(struct classes *classes, struct unpacking *unpacking, const 
         unpack_bytes(unpacking, site->rank_waiting_ns, classes->n_ranks * sizeof *site->rank_waiting_ns);
         site->n_instances = read.n_instances;
         site->n_calls = read.n_calls;
-        site->tiny = read.tiny;
+        memcpy(site->tiny, read.tiny, sizeof site->tiny);
         site->waiting_ns = read.waiting_ns;
         site->largest_ns = read.largest_ns;
         for (size_t k = 0; k < read.classes.n; k++) {

@@ -100,6 +100,7 @@ struct pace {
 };
 
 struct path_class {
+    bool is_rest; /* of its instances */
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
     struct when_parts when_parts;
@@ -139,7 +140,7 @@ struct site_classes {
     uint32_t site;
     enum wait_kind kind;
     uint64_t n_instances, n_calls;
-    int tiny; /* number + 1 of the class of those that are below notice and like no other; 0 = there is none */
+    int tiny[2]; /* number + 1 of the class of those that are below notice and like no other, by is_rest; 0 = none */
     double waiting_ns, largest_ns;
     double *rank_waiting_ns;
     VEC(struct path_class *) classes;

@@ -23,10 +23,11 @@
 #include "analyze/waits/call.h"
 
 /*
- * Finds what a call, waiting since from_ns, was released by. The last of what it cannot have ended before for certain,
- * then, if that came later, what it seems to have waited for after it (a process to come back to MPI, a member that
- * relays, a deferred lock). A process that only came by to post or to start is waited for once, until it is back.
- * Returns NULL when that is settled. Else what the lane must sleep on before it asks again.
+ * Finds what a call, waiting since from_ns, was released by. The last of what it cannot have ended before for certain.
+ * In a collective the member that would have come last if none had lacked a CPU goes before the one that did. Then, if
+ * that came later, what it seems to have waited for after it (a process to come back to MPI, a member that relays, a
+ * deferred lock). A process that only came by to post or to start is waited for once, until it is back. Returns NULL
+ * when that is settled. Else what the lane must sleep on before it asks again.
  */
 struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
                                      struct releases *releases);
