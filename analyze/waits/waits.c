@@ -259,30 +259,56 @@ static double ready_ns(const struct point *point)
     return (double)point->time_ns - point->lack_ns;
 }
 
-/*
- * Of the members of a blocking collective in which all wait for all, the one that would have come last if none had
- * lacked a CPU. It may have come earlier than another one, which lacked a CPU: that explains what is left, and would
- * hide the work of this one, as it waited for a CPU at the same time. Sets *point, NULL where there is no such member.
- * Returns what to sleep on before that is known.
- */
-static struct sleepers *find_readiest(const struct release *certain, struct point **point)
+/* Of the members of a blocking collective in which all wait for all. Set once, when it is known. Returns what to sleep
+ * on before that. */
+static struct sleepers *find_readiest_member(struct gathering *gathering)
 {
-    struct gathering *gathering = certain->gathering;
-    *point = NULL;
-    if (!gathering || gathering->class == WW_ICOLLECTIVE || gathering->n_first ||
-        coll_pattern(gathering->coll) != PATTERN_ALL)
-        return NULL;
-    if (!point_is_entered(certain->point))
-        return &certain->point->sleepers;
-    struct point *readiest = certain->point->lack_ns > 0 ? gathering->readiest : certain->point;
-    for (uint32_t i = 0; i < gathering->n && !gathering->readiest && certain->point->lack_ns > 0; i++) {
+    struct point *readiest = NULL;
+    for (uint32_t i = 0; i < gathering->n && !gathering->readiest; i++) {
         struct point *member = gathering->points[i];
         if (member && !point_is_entered(member))
             return &member->sleepers;
         if (member && (!readiest || ready_ns(member) > ready_ns(readiest)))
             readiest = member;
     }
-    gathering->readiest = *point = readiest;
+    gathering->readiest = gathering->readiest ? gathering->readiest : readiest;
+    return NULL;
+}
+
+static bool waits_for_all(const struct gathering *gathering)
+{
+    return gathering->class != WW_ICOLLECTIVE && !gathering->n_first && coll_pattern(gathering->coll) == PATTERN_ALL;
+}
+
+/*
+ * Of all that the call waited for, what would have come last if nobody had lacked a CPU. It may have come earlier than
+ * another process, which lacked one: that explains what is left, and would hide the work of this one. *first is without
+ * a point where there is no such thing. Returns what to sleep on before that is known.
+ */
+static struct sleepers *find_readiest(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                      struct release *last, struct release *first)
+{
+    *first = (struct release){0};
+    if (!point_is_entered(last->point))
+        return &last->point->sleepers;
+    for (size_t i = 0; i < call->needs.n && last->point->lack_ns > 0; i++) {
+        struct candidates candidates;
+        struct release *release = &candidates.certain;
+        struct sleepers *unknown = need_candidates(relays, &call->needs.at[i], call, &candidates);
+        if (!unknown && release->gathering && release->point && waits_for_all(release->gathering)) {
+            unknown = find_readiest_member(release->gathering);
+            release->point = release->gathering->readiest;
+        }
+        if (!unknown && release->point && !point_is_entered(release->point))
+            unknown = &release->point->sleepers;
+        if (unknown)
+            return unknown;
+        if (release_counts(call, lane, from_ns, release) &&
+            ready_ns(release->point) > ready_ns(first->point ? first->point : last->point))
+            *first = *release;
+    }
+    const struct point *readiest = last->gathering ? last->gathering->readiest : NULL;
+    last->is_rest = first->point || (readiest && readiest != last->point);
     return NULL;
 }
 
@@ -301,8 +327,9 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         keep_later(&last.certain, &candidates.certain, call, lane, from_ns);
         keep_later(&last.inferred, &candidates.inferred, call, lane, from_ns);
     }
-    struct point *readiest = NULL;
-    struct sleepers *unknown = last.certain.point ? find_readiest(&last.certain, &readiest) : NULL;
+    struct release first = {0};
+    struct sleepers *unknown =
+        last.certain.point ? find_readiest(relays, call, lane, from_ns, &last.certain, &first) : NULL;
     if (unknown)
         return unknown;
     keep_post(relays, call, lane, from_ns, &last);
@@ -318,10 +345,7 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         last.inferred.from_ns = 0;
         last.inferred.came_by = last.certain.point;
     } else if (last.certain.point) {
-        struct release first = last.certain;
-        first.point = readiest;
-        last.certain.is_rest = readiest && readiest != last.certain.point;
-        if (last.certain.is_rest && release_counts(call, lane, from_ns, &first))
+        if (first.point)
             releases->at[releases->n++] = first;
         releases->at[releases->n++] = last.certain;
     }

@@ -92,6 +92,36 @@ static void a_lack_of_cpu_hides_no_work(void **state)
     scene_free(scene);
 }
 
+/* The same of messages: rank 0 waits for one from rank 1, who works, and for one from rank 2. */
+static void a_lack_of_cpu_hides_no_other_sender(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, rank == 2 ? 505 : 2);
+    be_preempted(scene, 2, 1, 504);
+    scene_work(scene, 1, "solves", 482);
+    scene_send(scene, 1, 0, 1, 484);
+    scene_work(scene, 2, "computes", 515);
+    scene_send(scene, 2, 0, 2, 517);
+    scene_work(scene, 0, "computes", 10);
+    uint64_t from_1 = scene_irecv(scene, 0, 11), from_2 = scene_irecv(scene, 0, 12);
+    scene_enter(scene, 0, WW_ID_Waitall, 12);
+    for (uint32_t i = 0; i < 2; i++)
+        scene_event(scene, (struct event){.kind = EV_IRECV_DONE,
+                                          .loc = 0,
+                                          .time_ns = 518000,
+                                          .peer = i ? 2 : 1,
+                                          .tag = i ? 2 : 1,
+                                          .request = i ? from_2 : from_1});
+    scene_leave(scene, 0, WW_ID_Waitall, 518);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 0), 503);
+    assert_us(scene_blame(scene, "solves", 1), 470);
+    assert_us(blame_on_machine(scene, 2), 33);
+    scene_free(scene);
+}
+
 /* Neither the partner of another message nor one outside of MPI keeps this message. */
 static void others_without_a_cpu_hold_up_nothing(void **state)
 {
@@ -315,6 +345,7 @@ int main(void)
                                        cmocka_unit_test(start_up_without_a_cpu_is_the_machines),
                                        cmocka_unit_test(a_transfer_lasts_while_the_partner_has_no_cpu),
                                        cmocka_unit_test(a_lack_of_cpu_hides_no_work),
+                                       cmocka_unit_test(a_lack_of_cpu_hides_no_other_sender),
                                        cmocka_unit_test(others_without_a_cpu_hold_up_nothing),
                                        cmocka_unit_test(times_without_a_cpu_are_told_once),
                                        cmocka_unit_test(a_call_with_many_switches),
