@@ -283,10 +283,10 @@ static const char *gone_off(struct drill *drill, const struct cause *cause)
     return arena_printf(&drill->arena, ", %s of that without a CPU", amount_duration(cause->if_gone_off_ns).text);
 }
 
-/* ", more than its waiting, as time without a CPU goes with it" */
+/* ", more than its waiting, since time without a CPU goes away with it" */
 static const char *excess(struct drill *drill, const struct cause *cause)
 {
-    return cause->gain_excess ? arena_printf(&drill->arena, ", more than its waiting, as %s goes with it",
+    return cause->gain_excess ? arena_printf(&drill->arena, ", more than its waiting, since %s goes away with it",
                                              explain_excess(cause->gain_excess))
                               : "";
 }

@@ -482,9 +482,9 @@ static const char *host_text(struct arena *arena, const struct machine_host *hos
         text = join(arena, text, threads_text(arena, host));
     if (host->lacks & LACKS_TEAMS)
         text = join(arena, text,
-                    arena_printf(arena, "%s %s more busy threads than CPUs to use",
+                    arena_printf(arena, "%s %s more busy threads than CPUs that %s may use",
                                  amount_ranks(arena, host->large_teams, host->n_large_teams),
-                                 host->n_large_teams == 1 ? "has" : "have"));
+                                 host->n_large_teams == 1 ? "has" : "have", host->n_large_teams == 1 ? "it" : "they"));
     if (host->lacks & LACKS_LIMIT)
         text = join(arena, text,
                     arena_printf(arena, "a limit of %.3g CPUs kept them from running for %s", host->cpu_limit,

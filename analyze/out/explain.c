@@ -109,6 +109,8 @@ static const char *explain_time(struct arena *arena, const struct reason *reason
     switch (reason->kind) {
     case REASON_TIME_VARIES:
         return arena_printf(arena, "%s %s %s %s%s; single steps vary", who, spend, long_, in, each);
+    case REASON_BY_TURNS:
+        return arena_printf(arena, "%s are late by turns; they %s %s %s%s", who, spend, long_, in, each);
     case REASON_TIME_ALONE:
         return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend, long_, in, each, others->names,
                             few);
@@ -231,10 +233,10 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
 static const char *const pauses[PAUSE_N] = {
     [PAUSE_UNKNOWN] = "asleep or in the kernel",
     [PAUSE_CHILD] = "waiting for another process",
-    [PAUSE_SLEEP] = "asleep for a time",
+    [PAUSE_SLEEP] = "asleep",
     [PAUSE_FILE] = "reading or writing files",
     [PAUSE_MEMORY] = "getting memory from the kernel or giving it back",
-    [PAUSE_DATA] = "asleep for a time or until data comes",
+    [PAUSE_DATA] = "asleep, or waiting for data",
     [PAUSE_NETWORK] = "waiting for another program over the network",
     [PAUSE_LOCK] = "waiting for a lock or another thread",
 };
@@ -322,10 +324,10 @@ static const char *parting_loop(struct arena *arena, const struct parting *parti
                  : arena_printf(arena, "a loop in %s()", brief_text(arena, parting->routine));
 }
 
-/* "never", "always", "89 %" */
+/* "never", "every time", "89 %" */
 static const char *how_often(struct arena *arena, double part)
 {
-    return part <= 0 ? "never" : part >= 1 ? "always" : arena_strdup(arena, amount_share(part).text);
+    return part <= 0 ? "never" : part >= 1 ? "every time" : arena_strdup(arena, amount_share(part).text);
 }
 
 /* What holds for each late rank, divided by what the others have on average. */
@@ -367,7 +369,7 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     case PARTING_TRIPS:
         return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
-        return arena_printf(arena, "the condition at %s leads %s %s, on %s %s", where ? where : routine,
+        return arena_printf(arena, "the condition at %s leads %s %s, but on %s %s", where ? where : routine,
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "to line %u", parting->line_to)
                                 : "here",
@@ -503,7 +505,7 @@ const char *explain_gain(struct arena *arena, const struct cause *cause)
 const char *explain_excess(enum gain_excess excess)
 {
     static const char *const beside[] = {[EXCESS_LACKING] = "time without a CPU",
-                                         [EXCESS_SHARED] = "waiting that other causes share",
+                                         [EXCESS_SHARED] = "waiting for other rows",
                                          [EXCESS_UNSEEN] = "time in which other ranks have ended or are inside MPI"};
     return beside[excess];
 }

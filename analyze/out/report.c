@@ -221,6 +221,19 @@ static const char *report_call(struct report *report, uint32_t number)
     return text;
 }
 
+/* The advice for a cause; "as in row 1" where that row has it already. */
+static const char *report_next(struct report *report, uint32_t number)
+{
+    const struct analysis *analysis = report->analysis;
+    const char *next = explain_next(&report->arena, analysis, &analysis->causes[number]);
+    for (size_t i = 0; i < report->rows.n && report->rows.at[i].number != number; i++) {
+        const struct row *row = &report->rows.at[i];
+        if (has_details(row) && !strcmp(next, explain_next(&report->arena, analysis, &analysis->causes[row->number])))
+            return arena_printf(&report->arena, "as in row %u", row->number + 1);
+    }
+    return next;
+}
+
 /* Below its row. */
 static void report_cause_details(struct report *report, uint32_t number)
 {
@@ -251,16 +264,9 @@ static void report_cause_details(struct report *report, uint32_t number)
             page_piece(page, HANG_SITE, "and at %u more (--cause %u)", n_left, number + 1);
         page_end(&report->page);
     }
-    /* The same advice again helps nobody, and so does any for next to nothing. */
-    const char *next = explain_next(&report->arena, report->analysis, cause);
-    bool is_said = cause->share < NEGLIGIBLE_SHARE;
-    for (size_t i = 0; i < report->rows.n && report->rows.at[i].number != number && !is_said; i++)
-        is_said = has_details(&report->rows.at[i]) &&
-                  !strcmp(next, explain_next(&report->arena, report->analysis,
-                                             &report->analysis->causes[report->rows.at[i].number]));
     page_style(page, STYLE_ADVICE);
-    if (!is_said)
-        page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", next));
+    if (cause->share >= NEGLIGIBLE_SHARE) /* advice for next to nothing helps nobody */
+        page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", report_next(report, number)));
     page_style(page, STYLE_PLAIN);
 }
 
@@ -270,7 +276,7 @@ static void report_partition_details(struct report *report, const struct partiti
     page_paragraph(page, HANG, HANG, headline_times(&report->arena, partition));
     if (partition->whole.gain_excess)
         page_paragraph(page, HANG, HANG + 2,
-                       arena_printf(&report->arena, "if fixed: more than its waiting, as %s goes with it",
+                       arena_printf(&report->arena, "if fixed: more than its waiting, since %s goes away with it",
                                     explain_excess(partition->whole.gain_excess)));
     page_style(page, STYLE_ADVICE);
     page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", headline_next(partition)));
@@ -300,7 +306,7 @@ static void report_rest(struct report *report)
                   amount_share(report->left_ns / report->analysis->waiting_ns).text);
 }
 
-/* "if fixed: row 1 gains more than its waiting, as time without a CPU goes with it" */
+/* "if fixed: row 1 gains more than its waiting, since time without a CPU goes away with it" */
 static void report_excess(struct report *report, enum gain_excess excess)
 {
     uint32_t *rows = arena_array(&report->arena, uint32_t, report->rows.n + 1), n = 0;
@@ -311,11 +317,11 @@ static void report_excess(struct report *report, enum gain_excess excess)
     if (n)
         page_paragraph(
             &report->page, INDENT, HANG,
-            arena_printf(&report->arena, "if fixed: row%s %s more than %s waiting, as %s goes with it",
+            arena_printf(&report->arena, "if fixed: row%s %s more than %s waiting, since %s goes away with %s",
                          n == 1 ? "" : "s",
                          arena_printf(&report->arena, "%s %s", strchr(amount_ranks(&report->arena, rows, n), ' ') + 1,
                                       n == 1 ? "gains" : "gain"),
-                         n == 1 ? "its" : "their", explain_excess(excess)));
+                         n == 1 ? "its" : "their", explain_excess(excess), n == 1 ? "it" : "them"));
 }
 
 /* Where several rows have gains, somebody will add them up. Yet each leaves the others as they are. */
@@ -452,7 +458,7 @@ static void report_machine(struct report *report)
             arena, "the machine: ranks were ready to run but had no CPU. Others waited %s for that, %s of all waiting",
             amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
     page_paragraph(&report->page, HANG, HANG,
-                   arena_printf(arena, "%s; %s %s", machine_ranks(&report->book),
+                   arena_printf(arena, "without a CPU: %s; %s %s", machine_ranks(&report->book),
                                 report_largest(report, place->waiting_ns / machine->waiting_ns),
                                 label_within(&report->book, place->step)));
     struct sentences reasons = machine_reasons(&report->book);

@@ -18,6 +18,7 @@
     X(STEPS_VARY_COUNTED, "counted-steps-vary") /* as often, at the same cost: single steps vary */                    \
     X(STEPS_VARY, "steps-vary")                 /* as long over the run: single steps vary */                          \
     X(TIME_VARIES, "time-varies")               /* nobody is there to be compared with */                              \
+    X(BY_TURNS, "by-turns")                     /* likewise, of code: all are late, in different steps */              \
     X(TIME_ALONE, "time-alone")                 /* the others spend next to nothing in it */                           \
     X(AS_LONG, "as-long")                       /* they spend as long in it as the others, but later */                \
     X(NO_LONGER, "no-longer")                   /* ... or less */                                                      \

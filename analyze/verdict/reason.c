@@ -162,9 +162,8 @@ static struct reason of_no_cpu(const struct cause *cause, const struct crowd *la
     return reason;
 }
 
-struct reason reason_of(const struct cause *cause, const struct sides *sides)
+static struct reason reason_by_kind(const struct cause *cause, const struct crowd *late, const struct crowd *others)
 {
-    const struct crowd *late = &sides->longer, *others = &sides->others;
     if (cause->is_unrecorded)
         return (struct reason){.kind = REASON_UNRECORDED};
     if (cause->is_unexplained)
@@ -183,4 +182,12 @@ struct reason reason_of(const struct cause *cause, const struct sides *sides)
     default:
         return cause->balance == BALANCE_UNEVEN ? of_time(late, others) : of_computing(cause, late, others);
     }
+}
+
+struct reason reason_of(const struct cause *cause, const struct sides *sides)
+{
+    struct reason reason = reason_by_kind(cause, &sides->longer, &sides->others);
+    if (reason.kind == REASON_TIME_VARIES && cause->kind != KIND_TRANSFER && sides->longer.n > 1)
+        reason.kind = REASON_BY_TURNS;
+    return reason;
 }

@@ -114,7 +114,7 @@ function causeItem(run, cause) {
       el("p", null, cause.explanation, " ", el("span.kind", null, `(${cause.kind_text})`)),
       cause.instead ? el("p", null, cause.instead.text) : null,
       whenBar(cause, run.report.duration_ns),
-      cause.gain_excess ? el("p.hint", null, `if fixed: more than its waiting, as ${cause.gain_excess} goes with it`) : null,
+      cause.gain_excess ? el("p.hint", null, `if fixed: more than its waiting, since ${cause.gain_excess} goes away with it`) : null,
       partsOf(cause),
       el("ul.sites", null, sites.map((site) => el("li", null, el("span.label", null, "waiting at "), siteLink(site),
         el("span.figures", null, siteFigures(cause, site)))), more > 0 ? el("li", null, `and ${plural(more, "more call")}`) : null),

@@ -5,7 +5,7 @@
  *
  * ranks: 2
  * expect: loop=guarded rank=1 share=0.9 call=MPI_Barrier waiters=0 counted_kind=more-work
- *         says="the condition at guarded.cc:18 leads to line 20 always, on rank 0 never"
+ *         says="the condition at guarded.cc:18 leads to line 20 every time, but on rank 0 never"
  */
 #include "known.h"
 #include <numeric>

@@ -284,7 +284,7 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
     struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 12, 0.01), ran(2, 3010000, 10, 0.01)};
     expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 run it one after the other; the rest wait");
     ranks[2].executions = 1000000;
-    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 spend 32.0 ms in it on average; single steps vary");
+    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 are late by turns; they spend 32.0 ms in it on average");
     ranks[1] = ran(0, 3000000, 10, 0.01);
     ranks[2] = ran(2, 3010000, 10, 0.01);
     expect_text(
@@ -710,9 +710,9 @@ static void partings_are_told(void **state)
           .line_to = 9,
           .late = .9,
           .others = .1},
-         "the condition at a.c:8 leads to line 9 90 % of the time, on rank 0 10 %"},
+         "the condition at a.c:8 leads to line 9 90 % of the time, but on rank 0 10 %"},
         {{.kind = PARTING_BRANCH, .file = "a.c", .line_first = 8, .line_last = 8, .line_to = 8, .late = 1, .others = 0},
-         "the condition at a.c:8 leads here always, on rank 0 never"},
+         "the condition at a.c:8 leads here every time, but on rank 0 never"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 41, .others = 11},
          "walk() calls itself 3.7 x as often for each call from outside"},
         {{.kind = PARTING_RECURSION,
@@ -903,7 +903,7 @@ static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
           .late_least = .6,
           .late_most = .9,
           .others = .1},
-         "the condition at a.c:8 leads to line 9 60 % to 90 % of the time, on rank 0 10 %"},
+         "the condition at a.c:8 leads to line 9 60 % to 90 % of the time, but on rank 0 10 %"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 30, .late_least = 22, .late_most = 44, .others = 11},
          "walk() calls itself 2.0 to 4.0 x as often for each call from outside"},
     };

@@ -90,7 +90,7 @@ static void reasons_are_told(void **state)
     expect(&f, "on n1: ranks 0,2 may use only CPU 2; ranks 0-2 may use only CPUs 1,2", true);
     f.processes[2].cpus = CPUS(0, 2);
     f.processes[2].machine.n_busy_threads = 4;
-    expect(&f, "on n1: rank 2 has more busy threads than CPUs to use", true);
+    expect(&f, "on n1: rank 2 has more busy threads than CPUs that it may use", true);
     f.processes[2].machine.n_busy_threads = f.processes[3].machine.n_busy_threads = 8;
     expect(&f, "on n1: 18 busy threads of 4 ranks share 8 CPUs", true);
     f.processes[3].machine.busy_ns = 64 * S;

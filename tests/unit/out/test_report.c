@@ -1001,10 +1001,10 @@ static void a_gain_beyond_the_waiting_is_explained(void **state)
         double gain_ns, least_ns, known_ns;
         const char *figure, *said;
     } cases[] = {
-        {KIND_MORE_TIME, 7e9, 3e9, 0, "-3.0 s to -7.0 s", "as time without a CPU goes with it\n"},
-        {KIND_BLOCKED, 7e9, 3e9, 7e9, "-3.0 s to -7.0 s", "as time without a CPU goes with it\n"},
-        {KIND_BLOCKED, 7e9, 7e9, 6.5e9, "-7.0 s", "as waiting that other causes share goes with it\n"},
-        {KIND_BLOCKED, 7e9, 7e9, 3e9, "-7.0 s", "as time in which other ranks have ended or are"},
+        {KIND_MORE_TIME, 7e9, 3e9, 0, "-3.0 s to -7.0 s", "since time without a CPU goes away with it\n"},
+        {KIND_BLOCKED, 7e9, 3e9, 7e9, "-3.0 s to -7.0 s", "since time without a CPU goes away with it\n"},
+        {KIND_BLOCKED, 7e9, 7e9, 6.5e9, "-7.0 s", "since waiting for other rows goes away with it\n"},
+        {KIND_BLOCKED, 7e9, 7e9, 3e9, "-7.0 s", "since time in which other ranks have ended or are"},
         {KIND_BLOCKED, 6.2e9, 6.1e9, 6.1e9, "-6.0 s", NULL},
         {KIND_MORE_TIME, 5e9, 3e9, 0, "-3.0 s to -5.0 s", NULL},
     };
@@ -1018,7 +1018,7 @@ static void a_gain_beyond_the_waiting_is_explained(void **state)
         char *text = printed(f, &usual);
         expect_in(text, cases[i].figure);
         if (cases[i].said) {
-            expect_in(text, "\n  if fixed: row 1 gains more than its waiting, as ");
+            expect_in(text, "\n  if fixed: row 1 gains more than its waiting, since ");
             expect_in(text, cases[i].said);
         } else
             assert_null(strstr(text, "more than its waiting"));
