@@ -38,8 +38,8 @@ def library(cwd, name, *prefixes, needs=()):
     return cwd / f"{name}.so.1"
 
 
-def program(cwd, *libraries):
-    subprocess.run(["gcc", *FLAGS, HERE / "program.c", "-o", cwd / "program", "-Wl,--no-as-needed", *libraries, f"-Wl,-rpath,{cwd}"], check=True)
+def program(cwd, *libraries, source="program.c"):
+    subprocess.run(["gcc", *FLAGS, HERE / source, "-o", cwd / "program", "-Wl,--no-as-needed", *libraries, f"-Wl,-rpath,{cwd}"], check=True)
 
 
 def judge(report):
@@ -110,9 +110,17 @@ def misplaced(cwd):
     return None
 
 
+def lives(cwd):
+    """Sessions that begin after the last one has ended: the program runs on, and one line says what is not recorded."""
+    program(cwd, library(cwd, "libmpi_abi", "MPI_", "PMPI_"), source="sessions.c")
+    done = run(MPIRUN, "-n", "2", WHYWAIT, "record", "./program", cwd=cwd)
+    right = done.stderr.count("nothing lost") == 1 and done.stderr.count("MPI began once more") == 1
+    return None if not done.returncode and done.stdout == "3 lives\n" * 2 and right else f"status {done.returncode}: {done.stdout}{done.stderr}"
+
+
 def main():
     faults = []
-    for case in (together, apart, fortran, misplaced):
+    for case in (together, apart, fortran, misplaced, lives):
         with tempfile.TemporaryDirectory() as cwd:
             fault = case(pathlib.Path(cwd))
             faults += [f"{case.__name__}: {fault}"] if fault else []

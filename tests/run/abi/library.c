@@ -6,6 +6,9 @@
  *
  * MPICH is loaded privately and deeply bound: its functions have the same names. Functions that are given to it (for
  * attributes) get handles of MPICH.
+ *
+ * Sessions may begin and end any number of times, as MPICH 4.0 cannot: it stays up until the process ends. But handles
+ * of one life of MPI are none in the next, and who gives one ends the program.
  */
 #include "wrap/record/pmpi/abi.h"
 #include <dlfcn.h>
@@ -26,12 +29,22 @@ static const struct {
 };
 enum { N_HANDLES = sizeof handles / sizeof *handles };
 
-/* All handles but predefined ones are MPICH's numbers. */
+/* Of both prefixes together. */
+__attribute__((weak)) struct {
+    int n_lives; /* that ended */
+    int has_sessions;
+} stub_state;
+
+/* All handles but predefined ones are MPICH's numbers, with their life before them. */
 static unsigned in(const void *handle)
 {
     for (int i = 0; i < N_HANDLES; i++)
         if (handles[i].standard == (uintptr_t)handle)
             return (unsigned)handles[i].mpich;
+    if ((int)((uintptr_t)handle >> 32) != stub_state.n_lives) {
+        fprintf(stderr, "a handle of a life that ended\n");
+        abort();
+    }
     return (unsigned)(uintptr_t)handle;
 }
 
@@ -40,7 +53,7 @@ static void *out(unsigned handle)
     for (int i = 0; i < N_HANDLES; i++)
         if (handles[i].mpich && handles[i].mpich == handle)
             return (void *)handles[i].standard;
-    return (void *)(uintptr_t)handle;
+    return (void *)((uintptr_t)stub_state.n_lives << 32 | handle);
 }
 
 static int rank_in(int rank)
@@ -103,13 +116,21 @@ static void *find(const char *name)
     {                                                                                                                  \
         return MPICH(name) arguments;                                                                                  \
     }
-/* With a handle that comes out of it, and may go in. */
+/* With a handle that comes out of it. */
 #define MAKES(name, parameters, arguments, made)                                                                       \
     int NAME(name) parameters                                                                                          \
     {                                                                                                                  \
-        unsigned handle = in(*made);                                                                                   \
+        unsigned handle = 0;                                                                                           \
         int err = MPICH(name) arguments;                                                                               \
         *made = out(handle);                                                                                           \
+        return err;                                                                                                    \
+    }
+#define FREES(name, parameters, freed)                                                                                 \
+    int NAME(name) parameters                                                                                          \
+    {                                                                                                                  \
+        unsigned handle = in(*freed);                                                                                  \
+        int err = MPICH(name)(&handle);                                                                                \
+        *freed = out(handle);                                                                                          \
         return err;                                                                                                    \
     }
 /* With one status that comes out of it. */
@@ -138,8 +159,14 @@ int NAME(Abi_get_version)(int *major, int *minor)
 
 PASS(Init, (int *argc, char ***argv), (argc, argv))
 PASS(Finalize, (void), ())
-PASS(Initialized, (int *flag), (flag))
 PASS(Finalized, (int *flag), (flag))
+int NAME(Initialized)(int *flag)
+{
+    int err = MPICH(Initialized)(flag);
+    *flag = *flag && !stub_state.has_sessions;
+    return err;
+}
+
 PASS(Error_class, (int code, int *class), (code, class))
 PASS(Get_library_version, (char *text, int *length), (text, length))
 
@@ -156,14 +183,65 @@ PASS(Comm_test_inter, (MPI_Comm comm, int *flag), (in(comm), flag))
 PASS(Topo_test, (MPI_Comm comm, int *kind), (in(comm), kind))
 PASS(Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler handler), (in(comm), in(handler)))
 MAKES(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (in(comm), &handle), made)
-MAKES(Comm_free, (MPI_Comm * comm), (&handle), comm)
+FREES(Comm_free, (MPI_Comm * comm), comm)
 MAKES(Comm_group, (MPI_Comm comm, MPI_Group *made), (in(comm), &handle), made)
-MAKES(Group_free, (MPI_Group * group), (&handle), group)
+FREES(Group_free, (MPI_Group * group), group)
 PASS(Group_translate_ranks, (MPI_Group a, int n, const int from[], MPI_Group b, int to[]), (in(a), n, from, in(b), to))
 PASS(Comm_create_keyval, (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *delete, int *key, void *x),
      (copy, delete, key, x))
 PASS(Comm_free_keyval, (int *key), (key))
 PASS(Comm_set_attr, (MPI_Comm comm, int key, void *value), (in(comm), key, value))
+
+/* Each process set is taken for that of all. */
+static unsigned world(void)
+{
+    return in((void *)0x101);
+}
+
+int NAME(Session_init)(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
+{
+    int is_up = 0;
+    MPICH(Initialized)(&is_up);
+    if (!is_up && MPICH(Init)(NULL, NULL) != MPI_SUCCESS)
+        abort();
+    stub_state.has_sessions = 1;
+    *session = out(1);
+    return MPI_SUCCESS;
+}
+
+int NAME(Session_finalize)(MPI_Session *session)
+{
+    in(*session);
+    stub_state.n_lives++;
+    return MPI_SUCCESS;
+}
+
+__attribute__((destructor)) static void end_sessions(void)
+{
+    int is_down = 1;
+    if (stub_state.has_sessions && MPICH(Finalized)(&is_down) == MPI_SUCCESS && !is_down)
+        MPICH(Finalize)();
+}
+
+PASS(Group_size, (MPI_Group group, int *size), (in(group), size))
+PASS(Group_rank, (MPI_Group group, int *rank), (in(group), rank))
+
+int NAME(Group_from_session_pset)(MPI_Session session, const char *name, MPI_Group *made)
+{
+    unsigned handle = in(session);
+    int err = MPICH(Comm_group)(world(), &handle);
+    *made = out(handle);
+    return err;
+}
+
+int NAME(Comm_create_from_group)(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler ignored,
+                                 MPI_Comm *made)
+{
+    unsigned handle;
+    int err = MPICH(Comm_create_group)(world(), in(group), 0, &handle);
+    *made = out(handle);
+    return err;
+}
 
 PASS(Type_size, (MPI_Datatype type, int *size), (in(type), size))
 PASS(Type_size_x, (MPI_Datatype type, MPI_Count *size), (in(type), size))

@@ -259,6 +259,11 @@ void comms_start(void)
         tables.n_comms++; /* no such communicator without MPI_Init; its id stays its own */
 }
 
+void comms_end(void)
+{
+    tables.started = false;
+}
+
 uint32_t win_find(MPI_Win win)
 {
     return (uint32_t)handle_map_get(&tables.wins, HANDLE(win));

@@ -26,6 +26,8 @@ struct comm_info {
 /* MPI is initialised: the predefined communicators get their ids. */
 void comms_start(void);
 bool comms_are_started(void);
+/* MPI was finalised, and what the recorder would ask about others with it: nothing is learned any more. */
+void comms_end(void);
 /* NULL: not seen yet, or not a communicator at all. */
 const struct comm_info *comm_find(MPI_Comm comm);
 /* As comm_find, but asks MPI and writes what is missing. `comm` must be valid. NULL when recording cannot go on. */

@@ -135,8 +135,10 @@ void mpi_ends(uint16_t id, const void *return_address, const void *frame_address
 void mpi_ended(void)
 {
     static int ended;
-    if (!sessions_go_on() && has_ended && !__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
+    if (!sessions_go_on() && has_ended && !__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL)) {
+        comms_end();
         finish_after_finalize();
+    }
 }
 
 MPI_ENTRY(Init, (int *argc, char ***argv))
@@ -189,10 +191,20 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
     return err;
 }
 
+/* A later life of MPI has other communicators, and the archive of the first is made. */
+static void tell_of_later(void)
+{
+    static int told;
+    if (__atomic_load_n(&has_ended, __ATOMIC_ACQUIRE) && recorder.rank == 0 && recorder.run_dir[0] &&
+        !__atomic_exchange_n(&told, 1, __ATOMIC_ACQ_REL))
+        say("MPI began once more in this program: what follows is not recorded, only what came before");
+}
+
 void session_began(MPI_Session session)
 {
     int saved = errno;
     presence_tell();
+    tell_of_later();
     if (__atomic_fetch_add(&sessions.n_open, 1, __ATOMIC_ACQ_REL) == 0 && !recorder.started) {
         MPI_Group group;
         if (PMPI(Group_from_session_pset)(session, "mpi://WORLD", &group) == MPI_SUCCESS) {
@@ -208,6 +220,7 @@ void session_began(MPI_Session session)
 void session_made(MPI_Comm made, const void *return_address, const void *frame_address)
 {
     int saved = errno, size = 0, is_inter = 1;
+    tell_of_later();
     if (recorder.started || world_is_up() || sessions.n_processes == 0 || next_load_handles() != 0 ||
         made == mpi_handles.comm_null)
         return;
