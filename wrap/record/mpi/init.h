@@ -5,7 +5,8 @@
  * Programs that have sessions and never call MPI_Init. They have no MPI_COMM_WORLD, over which the recorder could agree
  * on ranks, clocks and a directory; and nothing collective may be done when a session begins, because other processes
  * may have none. So recording begins with the first communicator over all processes of "mpi://WORLD": its members are
- * in a collective call just then. It ends with a process's last session.
+ * in a collective call just then. It ends with a process's last session, and the archive is made. What comes in a later
+ * session, or in one after MPI_Finalize, is not recorded: a line says so.
  */
 #pragma once
 #include "wrap/record/pmpi/next.h"
