@@ -169,21 +169,20 @@ double when_parts_get(const struct when_parts *when, uint32_t part);
 double when_parts_sum(const struct when_parts *when);
 /* It joins a class, or founds one. */
 void classes_add(struct classes *classes, const struct instance *instance);
-/* Gives the classes of a section away, and takes them, empty before, with numbers of the run. What is packed is gone.
- */
+/* Gives the classes of a section away: they are gone then. */
 void classes_pack(struct classes *classes, struct packing *packing);
+/* Takes them into classes that are empty, with the numbers of the run. */
 void classes_unpack(struct classes *classes, struct unpacking *unpacking, const struct numbers *numbers);
-/* The doing of a rank before a section of the run: calls at a site, rounds of the loop around it that were left,
- * and time outside MPI. */
+/* The doing of a rank before a section of the run: calls at a site, rounds of the loop around it, time outside MPI. */
 struct done_before {
     uint32_t n_calls, n_rounds;
     double did_ns;
 };
 typedef struct done_before done_before_of(const void *context, uint32_t rank, uint32_t site);
-/* Adds the classes of the next section, `before` which so much was done, as if its instances came now: a class joins
- * another one by the rule by which an instance does. The other one may be left empty. */
+/* Adds the classes of the next section as if its instances came now. A class joins another one by the rule by which an
+ * instance does. `before` tells what was done until then. `later` may be left empty. */
 void classes_join(struct classes *classes, struct classes *later, done_before_of *before, const void *context);
-/* The numbers of steps are those of the run: what was joined knows the steps of pools again. */
+/* Numbers of steps are those of the run now: what was joined knows the steps of pools again. */
 void classes_know(struct classes *classes, struct pools *pools);
 /* The end: characterisations in steps, which go into the arena. */
 void classes_expand(struct classes *classes, struct arena *arena);

@@ -14,46 +14,11 @@ struct file_use_key {
     uint32_t site, file, rank;
 };
 
-static void file_use_add(struct file_use *use, struct file_use_key key, uint64_t bytes)
+void file_use_take(struct keyed_sums *use, const struct lane *lane, const struct event *event)
 {
-    uint32_t id = intern_put(&use->keys, &key, sizeof key);
-    if (id == use->bytes.n)
-        *vec_push(&use->bytes) = 0;
-    use->bytes.at[id] += bytes;
-}
-
-void file_use_pack(const struct file_use *use, struct packing *packing)
-{
-    pack_intern(packing, &use->keys, 0, sizeof(struct file_use_key));
-    pack_bytes(packing, use->bytes.at, use->bytes.n * sizeof *use->bytes.at);
-}
-
-void file_use_unpack(struct file_use *use, struct unpacking *unpacking)
-{
-    uint32_t n;
-    unpack_value(unpacking, &n);
-    struct unpacking keys = *unpacking;
-    unpacking->at += n * sizeof(struct file_use_key);
-    for (uint32_t i = 0; i < n; i++) {
-        struct file_use_key key;
-        uint64_t bytes;
-        unpack_value(&keys, &key);
-        unpack_value(unpacking, &bytes);
-        file_use_add(use, key, bytes);
-    }
-}
-
-void file_use_take(struct file_use *use, const struct lane *lane, const struct event *event)
-{
-    if (!lane->depth || lane->is_off)
-        return;
-    file_use_add(use, (struct file_use_key){lane->site, event->file, lane->rank}, event->bytes);
-}
-
-void file_use_release(struct file_use *use)
-{
-    intern_release(&use->keys);
-    vec_release(&use->bytes);
+    const struct file_use_key key = {lane->site, event->file, lane->rank};
+    if (lane->depth && !lane->is_off)
+        *keyed_sums_of(use, &key, sizeof key, 1) += event->bytes;
 }
 
 static void rank_add(struct cause_rank *ranks, uint32_t n, uint32_t rank, uint64_t bytes)
@@ -92,7 +57,7 @@ static int file_compare(const void *a, const void *b)
 }
 
 /* A cause that is a call is named by its innermost frame, whoever led there. */
-void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis)
+void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, struct analysis *analysis)
 {
     struct map cause_of = {0}; /* site -> 1 + index */
     VEC(struct cause_use) uses = {0};
@@ -108,7 +73,7 @@ void file_use_add_to_causes(const struct file_use *use, struct sites *sites, str
         memcpy(&key, use->keys.items[i].bytes, sizeof key);
         const uint64_t *cause = map_get(&cause_of, sites_innermost(sites, key.site));
         if (cause && key.file < analysis->trace->n_files)
-            cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, use->bytes.at[i]);
+            cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, use->at.at[i]);
     }
     for (size_t i = 0; i < uses.n; i++) {
         struct cause *cause = uses.at[i].cause;

@@ -9,30 +9,21 @@
 #pragma once
 #include "analyze/blame/blame.h"
 #include "analyze/counts/executions.h"
+#include "analyze/profile/keyed_sums.h"
 #include "analyze/result/result.h"
 #include "analyze/steps/calltree.h"
 #include "analyze/steps/lanes.h"
-#include "wrap/base/packing.h"
 
-struct file_use {
-    struct intern keys;  /* struct file_use_key */
-    VEC(uint64_t) bytes; /* by key */
-};
-
-/* A file access. */
-void file_use_take(struct file_use *use, const struct lane *lane, const struct event *event);
+/* A file access: bytes by struct file_use_key. */
+void file_use_take(struct keyed_sums *use, const struct lane *lane, const struct event *event);
 /* Every event of the trace; `lane` is that of its location. Others than file accesses are passed over. */
-static inline void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event)
+static inline void file_use_feed(struct keyed_sums *use, const struct lane *lane, const struct event *event)
 {
     if (event->kind == EV_IO)
         file_use_take(use, lane, event);
 }
 /* Adds the files to the causes and what was moved to their ranks. Causes are complete. */
-void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis);
-void file_use_release(struct file_use *use);
-/* Gives that of a section away; adds it to that of the run. */
-void file_use_pack(const struct file_use *use, struct packing *packing);
-void file_use_unpack(struct file_use *use, struct unpacking *unpacking);
+void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, struct analysis *analysis);
 
 /*
  * Threads of a process that share a cause. The same work takes twice as long when half as many threads do it, and that

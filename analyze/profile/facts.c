@@ -8,15 +8,9 @@ struct traffic_key {
     uint32_t site, rank;
 };
 
-static struct traffic_count *traffic_count(struct traffic *traffic, struct traffic_key key)
-{
-    uint32_t id = intern_put(&traffic->keys, &key, sizeof key);
-    if (id == traffic->counts.n)
-        vec_push(&traffic->counts);
-    return &traffic->counts.at[id];
-}
+enum traffic_sum { TRAFFIC_CALLS, TRAFFIC_MESSAGES, TRAFFIC_BYTES, TRAFFIC_SUMS };
 
-void traffic_feed(struct traffic *traffic, const struct trace *trace, const struct lane *lane,
+void traffic_feed(struct keyed_sums *traffic, const struct trace *trace, const struct lane *lane,
                   const struct event *event)
 {
     bool is_call = event->kind == EV_ENTER && lane->depth == 1 && trace->regions[event->region].is_mpi,
@@ -28,40 +22,11 @@ void traffic_feed(struct traffic *traffic, const struct trace *trace, const stru
     enum ww_class class = trace->regions[lane->region].class;
     if (class == WW_TEST || class == WW_IPROBE)
         return;
-    struct traffic_count *count = traffic_count(traffic, (struct traffic_key){lane->site, lane->rank});
-    count->n_calls += is_call;
-    count->n_messages += is_message;
-    count->n_bytes += is_sent ? event->bytes : 0;
-}
-
-void traffic_pack(const struct traffic *traffic, struct packing *packing)
-{
-    pack_intern(packing, &traffic->keys, 0, sizeof(struct traffic_key));
-    pack_bytes(packing, traffic->counts.at, traffic->counts.n * sizeof *traffic->counts.at);
-}
-
-void traffic_unpack(struct traffic *traffic, struct unpacking *unpacking)
-{
-    uint32_t n;
-    unpack_value(unpacking, &n);
-    struct unpacking keys = *unpacking;
-    unpacking->at += n * sizeof(struct traffic_key);
-    for (uint32_t i = 0; i < n; i++) {
-        struct traffic_key key;
-        struct traffic_count later;
-        unpack_value(&keys, &key);
-        unpack_value(unpacking, &later);
-        struct traffic_count *count = traffic_count(traffic, key);
-        count->n_calls += later.n_calls;
-        count->n_messages += later.n_messages;
-        count->n_bytes += later.n_bytes;
-    }
-}
-
-void traffic_release(struct traffic *traffic)
-{
-    intern_release(&traffic->keys);
-    vec_release(&traffic->counts);
+    const struct traffic_key key = {lane->site, lane->rank};
+    uint64_t *sums = keyed_sums_of(traffic, &key, sizeof key, TRAFFIC_SUMS);
+    sums[TRAFFIC_CALLS] += is_call;
+    sums[TRAFFIC_MESSAGES] += is_message;
+    sums[TRAFFIC_BYTES] += is_sent ? event->bytes : 0;
 }
 
 /* Facts while they are gathered: rank by rank, so that each one's counts come in the order of ranks. */
@@ -208,7 +173,7 @@ static void visit_flow(void *context, uint32_t module, const struct counts_funct
 }
 
 /* A site is named once; sites of one line, with other callers, are one fact. */
-static void add_traffic(struct gathering_facts *facts, struct sites *sites, const struct traffic *traffic,
+static void add_traffic(struct gathering_facts *facts, struct sites *sites, const struct keyed_sums *traffic,
                         uint32_t n_ranks)
 {
     struct arena scratch = {0};
@@ -223,7 +188,7 @@ static void add_traffic(struct gathering_facts *facts, struct sites *sites, cons
     }
     for (facts->rank = 0; facts->rank < n_ranks; facts->rank++)
         for (uint32_t i = first[facts->rank]; i; i = next[i - 1]) {
-            const struct traffic_count *count = &traffic->counts.at[i - 1];
+            const uint64_t *sums = &traffic->at.at[(i - 1) * TRAFFIC_SUMS];
             uint32_t site =
                 sites_innermost(sites, ((const struct traffic_key *)traffic->keys.items[i - 1].bytes)->site);
             uint64_t *slot = map_put(&named, site, NULL);
@@ -238,20 +203,20 @@ static void add_traffic(struct gathering_facts *facts, struct sites *sites, cons
                                 .routine = at->call,
                                 .line_first = at->line,
                                 .line_last = at->line};
-            add(facts, &fact, count->n_calls, 0);
+            add(facts, &fact, sums[TRAFFIC_CALLS], 0);
             fact.kind = FACT_MESSAGES;
-            if (count->n_messages)
-                add(facts, &fact, count->n_messages, count->n_calls);
+            if (sums[TRAFFIC_MESSAGES])
+                add(facts, &fact, sums[TRAFFIC_MESSAGES], sums[TRAFFIC_CALLS]);
             fact.kind = FACT_SENT;
-            if (count->n_bytes)
-                add(facts, &fact, count->n_bytes, count->n_calls);
+            if (sums[TRAFFIC_BYTES])
+                add(facts, &fact, sums[TRAFFIC_BYTES], sums[TRAFFIC_CALLS]);
         }
     map_release(&named);
     arena_release(&scratch);
 }
 
 void facts_write(struct analysis *analysis, const struct measures *measures, struct executions *executions,
-                 struct sites *sites, const struct traffic *traffic)
+                 struct sites *sites, const struct keyed_sums *traffic)
 {
     struct gathering_facts facts = {.arena = &analysis->arena, .executions = executions};
     const struct sparse *bins = &measures->bins;

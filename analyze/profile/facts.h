@@ -10,25 +10,13 @@
 #pragma once
 #include "analyze/blame/blame.h"
 #include "analyze/steps/lanes.h"
-#include "wrap/base/packing.h"
+#include "analyze/profile/keyed_sums.h"
 
-/* By call site and rank. */
-struct traffic {
-    struct intern keys; /* struct traffic_key */
-    VEC(struct traffic_count) counts;
-};
-struct traffic_count {
-    uint64_t n_calls, n_messages, n_bytes;
-};
-
-/* Every event of the trace; `lane` is that of its location. */
-void traffic_feed(struct traffic *traffic, const struct trace *trace, const struct lane *lane,
+/* Every event of the trace; `lane` is that of its location. A call in which a section begins is none of its own.
+ * Traffic is by call site and rank. */
+void traffic_feed(struct keyed_sums *traffic, const struct trace *trace, const struct lane *lane,
                   const struct event *event);
-void traffic_release(struct traffic *traffic);
-/* Gives that of a section away; adds it to that of the run. A call in which a section begins is none of its own. */
-void traffic_pack(const struct traffic *traffic, struct packing *packing);
-void traffic_unpack(struct traffic *traffic, struct unpacking *unpacking);
 
 /* Adds the facts to the analysis, whose allocations are complete. */
 void facts_write(struct analysis *analysis, const struct measures *measures, struct executions *executions,
-                 struct sites *sites, const struct traffic *traffic);
+                 struct sites *sites, const struct keyed_sums *traffic);

@@ -65,9 +65,8 @@ void passes_release_waits(struct passes *passes)
 
 void passes_release(struct passes *passes)
 {
-    if (passes->wants_facts)
-        traffic_release(&passes->traffic);
-    file_use_release(&passes->file_use);
+    keyed_sums_release(&passes->traffic);
+    keyed_sums_release(&passes->file_use);
     exchanges_release(&passes->exchanges);
     sparse_release(&passes->critical);
     vec_release(&passes->acting.parts);

@@ -42,9 +42,8 @@ struct passes {
     struct measures measures;
     struct sparse critical; /* the critical path */
     struct cause_times acting;
-    struct file_use file_use;
+    struct keyed_sums file_use, traffic;
     struct exchanges exchanges;
-    struct traffic traffic;
     bool wants_facts;
     double threshold;       /* of classes; 0 = the usual one */
     struct time_sink times; /* takes what each location did when, or nobody does */

@@ -66,9 +66,8 @@ struct sections_reading {
     struct engine *engine;
     struct numbers numbers;
     struct findings findings;
-    struct file_use file_use;
+    struct keyed_sums file_use, traffic;
     struct exchanges exchanges;
-    struct traffic traffic;
     uint64_t n_events;
     bool has_last; /* the passes have read the last section, and found what the report says of the run's end */
 };
@@ -94,11 +93,9 @@ static void reset_numbers(struct sections_reading *reading)
 static void forget_section(struct passes *passes)
 {
     passes->n_events = 0;
-    file_use_release(&passes->file_use);
+    keyed_sums_release(&passes->file_use);
     exchanges_release(&passes->exchanges);
-    if (passes->wants_facts)
-        traffic_release(&passes->traffic);
-    passes->file_use = (struct file_use){0};
+    keyed_sums_release(&passes->traffic);
 }
 
 static void give_section(struct sections_reading *reading, struct deal *deal, uint32_t turn)
@@ -109,9 +106,9 @@ static void give_section(struct sections_reading *reading, struct deal *deal, ui
     numbers_pack(&reading->numbers, &packing);
     findings_pack(&section, &packing);
     pack_value(&packing, passes->n_events);
-    file_use_pack(&passes->file_use, &packing);
+    keyed_sums_pack(&passes->file_use, &packing);
     exchanges_pack(&passes->exchanges, &packing);
-    traffic_pack(&passes->traffic, &packing);
+    keyed_sums_pack(&passes->traffic, &packing);
     deal_give(deal, turn, (struct parcel){packing.bytes.at, packing.bytes.n});
     vec_release(&packing.bytes);
 }
@@ -126,9 +123,9 @@ static void take_section(void *context, uint32_t turn, struct parcel result)
     findings_unpack(&reading->findings, &unpacking);
     unpack_value(&unpacking, &n_events);
     reading->n_events += n_events;
-    file_use_unpack(&reading->file_use, &unpacking);
+    keyed_sums_unpack(&reading->file_use, &unpacking);
     exchanges_unpack(&reading->exchanges, &unpacking);
-    traffic_unpack(&reading->traffic, &unpacking);
+    keyed_sums_unpack(&reading->traffic, &unpacking);
 }
 
 static bool perform_sections(void *context, struct deal *deal)

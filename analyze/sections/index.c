@@ -37,51 +37,16 @@ struct indexing {
 
 /* States. */
 
-struct place_numbers {
-    uint64_t n_events, n_at_enter, n_of_all, under_way;
-    struct event off;
-    uint32_t n_calls;
-    int32_t n_pending;
-    bool is_off, has_ended, has_bins, has_operations, is_never;
-};
-
 static void pack_place(const struct place *place, struct packing *packing)
 {
-    struct place_numbers numbers;
-    memset(&numbers, 0, sizeof numbers); /* gaps as well */
-    numbers.n_events = place->n_events;
-    numbers.n_at_enter = place->n_at_enter;
-    numbers.n_of_all = place->n_of_all;
-    numbers.under_way = place->under_way;
-    numbers.off = place->off;
-    numbers.n_calls = place->n_calls;
-    numbers.n_pending = place->n_pending;
-    numbers.is_off = place->is_off;
-    numbers.has_ended = place->has_ended;
-    numbers.has_bins = place->has_bins;
-    numbers.has_operations = place->has_operations;
-    numbers.is_never = place->is_never;
-    pack_value(packing, numbers);
+    pack_value(packing, place->now);
     pack_vec(packing, &place->open);
     pack_vec(packing, &place->posted);
 }
 
 static void unpack_place(struct place *place, struct unpacking *from)
 {
-    struct place_numbers numbers;
-    unpack_value(from, &numbers);
-    place->n_events = numbers.n_events;
-    place->n_at_enter = numbers.n_at_enter;
-    place->n_of_all = numbers.n_of_all;
-    place->under_way = numbers.under_way;
-    place->off = numbers.off;
-    place->n_calls = numbers.n_calls;
-    place->n_pending = numbers.n_pending;
-    place->is_off = numbers.is_off;
-    place->has_ended = numbers.has_ended;
-    place->has_bins = numbers.has_bins;
-    place->has_operations = numbers.has_operations;
-    place->is_never = numbers.is_never;
+    unpack_value(from, &place->now);
     unpack_vec(from, &place->open);
     unpack_vec(from, &place->posted);
     for (uint32_t i = 0; i < place->posted.n; i++)
@@ -120,7 +85,7 @@ static const struct event *read_next(struct indexing *indexing, uint32_t loc)
 static bool may_be_of_all(const struct indexing *indexing, uint32_t loc, const struct event *event)
 {
     const struct trace *trace = indexing->trace;
-    if (event->kind != EV_ENTER || indexing->state.places[loc].n_calls || event->region >= trace->n_regions)
+    if (event->kind != EV_ENTER || indexing->state.places[loc].now.n_calls || event->region >= trace->n_regions)
         return false;
     const struct trace_region *region = &trace->regions[event->region];
     return region->is_mpi && region->class == WW_COLLECTIVE && coll_needs_all(region->coll);
@@ -138,12 +103,12 @@ static void find_turns(struct indexing *indexing)
     uint32_t paced = indexing->paced;
     const struct place *place = &indexing->state.places[paced];
     uint64_t turn = 0; /* the last one that has begun */
-    for (const struct event *event; (event = mark_ahead(indexing->trace, paced)) && !place->is_never;) {
-        if (place->n_events / indexing->every > turn && may_be_of_all(indexing, paced, event))
+    for (const struct event *event; (event = mark_ahead(indexing->trace, paced)) && !place->now.is_never;) {
+        if (place->now.n_events / indexing->every > turn && may_be_of_all(indexing, paced, event))
             mark_here(indexing, paced, &last);
-        uint64_t ordinal = place->n_of_all, at = place->n_at_enter / indexing->every;
+        uint64_t ordinal = place->now.n_of_all, at = place->now.n_at_enter / indexing->every;
         read_next(indexing, paced);
-        if (place->n_of_all == ordinal || at <= turn)
+        if (place->now.n_of_all == ordinal || at <= turn)
             continue;
         turn = at;
         *vec_push(&indexing->turns) = (struct turn_begin){turn, ordinal};
@@ -151,7 +116,7 @@ static void find_turns(struct indexing *indexing)
         last = (struct marked){0};
     }
     uint64_t n_records = indexing->trace->locations[paced].n_records;
-    indexing->n_turns = (place->n_events > n_records ? place->n_events : n_records) / indexing->every + 1;
+    indexing->n_turns = (place->now.n_events > n_records ? place->now.n_events : n_records) / indexing->every + 1;
     marked_release(&last);
 }
 
@@ -193,8 +158,8 @@ static void mark_main(struct indexing *indexing, uint32_t loc)
     const struct place *place = &indexing->state.places[loc];
     struct marked last = {0};
     uint64_t enter_ns = 0, n_entries = 0;
-    for (size_t k = 0; k < indexing->turns.n && !place->is_never;) {
-        uint64_t wanted = indexing->turns.at[k].ordinal, ordinal = place->n_of_all;
+    for (size_t k = 0; k < indexing->turns.n && !place->now.is_never;) {
+        uint64_t wanted = indexing->turns.at[k].ordinal, ordinal = place->now.n_of_all;
         const struct event *event = mark_ahead(indexing->trace, loc);
         if (!event)
             break;
@@ -203,7 +168,7 @@ static void mark_main(struct indexing *indexing, uint32_t loc)
             mark_here(indexing, loc, &last);
         }
         read_next(indexing, loc);
-        if (ordinal != wanted || place->n_of_all == ordinal)
+        if (ordinal != wanted || place->now.n_of_all == ordinal)
             continue;
         if (n_entries <= ENTRIES_MOST) {
             *marked_at(indexing, k, loc) = last;

@@ -73,7 +73,7 @@ bool sections_begin_at(struct sections *sections, struct trace *trace, const str
         return false;
     }
     for (uint32_t loc = 0; loc < trace->n_locations; loc++)
-        if (sections->state.places[loc].has_ended)
+        if (sections->state.places[loc].now.has_ended)
             endings_leave_out(&sections->endings, loc);
     sections->turn = index->turn - 1;
     sections_skip(sections);
@@ -112,13 +112,13 @@ static bool is_cut_before(struct sections *sections, const struct event *event)
     const struct place *paced = &sections->state.places[sections->paced];
     if (!state_is_candidate(&sections->state, event) || !state_is_with(&sections->state, event, sections->paced))
         return false;
-    uint64_t turn = paced->n_at_enter / sections->every;
+    uint64_t turn = paced->now.n_at_enter / sections->every;
     if (turn > sections->turn)
         sections->n_tried = 0;
     sections->turn = turn;
-    bool is_tried = turn && paced->n_of_all != sections->last_tried && sections->n_tried < CUT_TRIES;
+    bool is_tried = turn && paced->now.n_of_all != sections->last_tried && sections->n_tried < CUT_TRIES;
     sections->n_tried += is_tried;
-    sections->last_tried = paced->n_of_all;
+    sections->last_tried = paced->now.n_of_all;
     if (!is_tried || !state_may_cut(&sections->state, event))
         return false;
     sections->n_tried = CUT_TRIES;

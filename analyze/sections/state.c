@@ -77,9 +77,9 @@ static void follow_message(const struct state *state, struct place *place, const
     if (peer == TRACE_NONE)
         return;
     if (is_sent)
-        place->under_way += message_number(event->comm, event->tag, rank, peer);
+        place->now.under_way += message_number(event->comm, event->tag, rank, peer);
     else
-        place->under_way -= message_number(event->comm, event->tag, peer, rank);
+        place->now.under_way -= message_number(event->comm, event->tag, peer, rank);
 }
 
 /* The index of a process in a communicator of n; TRACE_NONE. */
@@ -110,7 +110,7 @@ static void count_operation(struct state *state, struct place *place, const stru
     uint64_t operation = hash_u64(key_pair(event->comm, (uint32_t)space) + 1);
     if (member == TRACE_NONE)
         return;
-    place->under_way += hash_u64(operation ^ member) - hash_u64(operation ^ ((member + 1) % n));
+    place->now.under_way += hash_u64(operation ^ member) - hash_u64(operation ^ ((member + 1) % n));
 }
 
 /* Each location. */
@@ -119,15 +119,15 @@ static void follow_rma_sync(struct state *state, struct place *place, const stru
 {
     uint32_t region = place->open.n ? place->open.at[place->open.n - 1].region : TRACE_NONE;
     enum ww_class class = region < state->trace->n_regions ? state->trace->regions[region].class : WW_LOCAL;
-    place->has_operations = false;
+    place->now.has_operations = false;
     if (class == WW_RMA_FENCE)
         count_operation(state, place, event, COUNT_FENCE);
     else if (class == WW_RMA_POST || class == WW_RMA_START)
-        place->n_pending++;
+        place->now.n_pending++;
     else if (class == WW_RMA_WAIT || class == WW_RMA_COMPLETE)
-        place->n_pending--;
+        place->now.n_pending--;
     else if (class == WW_RMA_LOCK || class == WW_RMA_UNLOCK || class == WW_RMA_FLUSH)
-        place->is_never = true;
+        place->now.is_never = true;
 }
 
 static bool is_call(const struct trace *trace, const struct event *event)
@@ -139,22 +139,22 @@ static void follow_enter(const struct state *state, struct place *place, const s
 {
     bool calls = is_call(state->trace, event);
     *vec_push(&place->open) = *event;
-    place->n_at_enter = place->n_events;
-    place->n_calls += calls;
-    place->is_never |= calls && state->trace->locations[event->loc].thread != 0;
+    place->now.n_at_enter = place->now.n_events;
+    place->now.n_calls += calls;
+    place->now.is_never |= calls && state->trace->locations[event->loc].thread != 0;
 }
 
 static void follow_leave(const struct state *state, struct place *place)
 {
     if (place->open.n)
-        place->n_calls -= is_call(state->trace, &place->open.at[--place->open.n]);
+        place->now.n_calls -= is_call(state->trace, &place->open.at[--place->open.n]);
 }
 
 static void follow_rare(struct state *state, struct place *place, const struct event *event)
 {
     switch (event->kind) {
     case EV_ICOLL_DONE:
-        place->n_pending--;
+        place->now.n_pending--;
         count_operation(state, place, event, COUNT_NONBLOCKING);
         break;
     case EV_IO:
@@ -164,14 +164,14 @@ static void follow_rare(struct state *state, struct place *place, const struct e
         follow_rma_sync(state, place, event);
         break;
     case EV_END:
-        place->has_ended = true;
-        place->is_never |= state->trace->locations[event->loc].thread == 0;
+        place->now.has_ended = true;
+        place->now.is_never |= state->trace->locations[event->loc].thread == 0;
         break;
     case EV_CANCELLED:
     case EV_CONTROL:
     case EV_PENDING:
     case EV_UNFINISHED:
-        place->is_never = true;
+        place->now.is_never = true;
         break;
     default:
         break;
@@ -198,28 +198,28 @@ void state_follow(struct state *state, const struct event *event)
         post_receive(place, event);
         break;
     case EV_COLL_END:
-        place->n_of_all += state_is_candidate(state, event);
+        place->now.n_of_all += state_is_candidate(state, event);
         count_operation(state, place, event, COUNT_BLOCKING);
         break;
     case EV_ICOLL:
-        place->n_pending++;
+        place->now.n_pending++;
         break;
     case EV_RMA:
-        place->has_operations = true;
+        place->now.has_operations = true;
         break;
     case EV_OFF:
     case EV_ON:
-        place->off = *event;
-        place->is_off = event->kind == EV_OFF;
+        place->now.off = *event;
+        place->now.is_off = event->kind == EV_OFF;
         break;
     case EV_BINS:
-        place->has_bins = true;
+        place->now.has_bins = true;
         break;
     default:
         follow_rare(state, place, event);
         break;
     }
-    place->n_events++;
+    place->now.n_events++;
 }
 
 /* The cut. */
@@ -234,14 +234,15 @@ bool state_is_candidate(const struct state *state, const struct event *event)
 static bool is_inside(const struct trace *trace, const struct place *place, uint32_t coll)
 {
     const struct event *call = place->open.n ? &place->open.at[place->open.n - 1] : NULL;
-    return call && place->n_calls == 1 && is_call(trace, call) && trace->regions[call->region].class == WW_COLLECTIVE &&
-           trace->regions[call->region].coll == coll && !place->n_pending && !place->has_operations;
+    return call && place->now.n_calls == 1 && is_call(trace, call) &&
+           trace->regions[call->region].class == WW_COLLECTIVE && trace->regions[call->region].coll == coll &&
+           !place->now.n_pending && !place->now.has_operations;
 }
 
 bool state_is_with(const struct state *state, const struct event *event, uint32_t paced)
 {
     const struct place *place = &state->places[paced];
-    return is_inside(state->trace, place, event->coll) && place->n_of_all == state->places[event->loc].n_of_all;
+    return is_inside(state->trace, place, event->coll) && place->now.n_of_all == state->places[event->loc].now.n_of_all;
 }
 
 bool state_may_cut(const struct state *state, const struct event *event)
@@ -250,9 +251,9 @@ bool state_may_cut(const struct state *state, const struct event *event)
     uint64_t under_way = 0;
     for (uint32_t i = 0; i < trace->n_locations; i++) {
         const struct place *place = &state->places[i];
-        if (place->is_never || (trace->locations[i].thread == 0 && !is_inside(trace, place, event->coll)))
+        if (place->now.is_never || (trace->locations[i].thread == 0 && !is_inside(trace, place, event->coll)))
             return false;
-        under_way += place->under_way;
+        under_way += place->now.under_way;
     }
     return !under_way;
 }
@@ -277,9 +278,9 @@ void state_write_end(const struct state *state, const struct event *event, event
         end.comm = event->comm;
         end.peer = event->peer;
         end.coll = event->coll;
-        if (place->has_ended)
+        if (place->now.has_ended)
             continue;
-        if (place->is_off)
+        if (place->now.is_off)
             *vec_push(events) = plain_event(EV_ON, loc, event->time_ns);
         if (trace->locations[loc].thread == 0)
             *vec_push(events) = end;
@@ -303,16 +304,16 @@ static void add_at(event_list *events, struct event event, uint64_t time_ns)
 
 static void write_place(struct place *place, uint32_t loc, uint64_t time_ns, event_list *events)
 {
-    if (place->has_ended) {
+    if (place->now.has_ended) {
         add_at(events, plain_event(EV_END, loc, 0), time_ns);
         return;
     }
-    if (place->has_bins)
+    if (place->now.has_bins)
         add_at(events, plain_event(EV_BINS, loc, 0), time_ns);
     for (size_t i = 0; i < place->open.n; i++)
         add_at(events, place->open.at[i], time_ns);
-    if (place->is_off)
-        add_at(events, place->off, time_ns);
+    if (place->now.is_off)
+        add_at(events, place->now.off, time_ns);
     for (size_t i = 0; i < place->posted.n; i++)
         if (place->posted.at[i].kind == EV_IRECV)
             add_at(events, place->posted.at[i], time_ns);

@@ -21,14 +21,11 @@
 
 typedef VEC(struct event) event_list;
 
-/* A location between two events. */
-struct place {
+/* A location between two events: what has no memory of its own, */
+struct place_now {
     uint64_t n_events, n_at_enter; /* so far; before the last region was entered */
     uint64_t n_of_all;             /* collective operations of all that have ended, as state_is_candidate says */
     uint64_t under_way;            /* the sum of what it did for which others do the opposite */
-    event_list open;               /* the EV_ENTER of regions it is in, outermost first */
-    event_list posted;             /* receives, in order; kind EV_END: complete */
-    struct map receives;           /* request -> 1 + index in posted */
     struct event off;              /* the last time that it left the CPU */
     uint32_t n_calls;              /* of MPI, among the open regions */
     int32_t n_pending;             /* non-blocking collectives and epochs */
@@ -36,6 +33,13 @@ struct place {
     bool has_bins;       /* counts have been taken */
     bool has_operations; /* of RMA, since it synchronised */
     bool is_never;       /* no cut from here on */
+};
+/* and all. */
+struct place {
+    struct place_now now;
+    event_list open;     /* the EV_ENTER of regions it is in, outermost first */
+    event_list posted;   /* receives, in order; kind EV_END: complete */
+    struct map receives; /* request -> 1 + index in posted */
     bool was_cut;        /* inside a collective operation, which has not ended since */
 };
 

@@ -108,9 +108,10 @@ static void effect_after(struct replay *replay, uint32_t loc, uint64_t cause_ns)
     result->n_violations++;
     if (size_ns > result->largest_violation_ns)
         result->largest_violation_ns = size_ns;
-    *vec_push(&replay->archive->clocks.locations[loc].floors) = (struct clock_floor){location->n_handed - 1, cause_ns};
+    *vec_push(&replay->archive->clocks.locations[loc].floors) =
+        (struct clock_floor){location->now.n_handed - 1, cause_ns};
     result->n_floors++;
-    player->now_ns = location->clock.floor_ns = cause_ns;
+    player->now_ns = location->now.clock.floor_ns = cause_ns;
 }
 
 /* Messages. */
@@ -374,7 +375,7 @@ static void play_location(struct replay *replay, uint32_t loc)
             player->is_at_end = true;
             return;
         }
-        if (!play(replay, player->held, replay->archive->locations[loc].ahead_raw_ns) && !player->is_forced) {
+        if (!play(replay, player->held, replay->archive->locations[loc].now.ahead_raw_ns) && !player->is_forced) {
             if (replay->has_forced)
                 heap_push(&replay->blocked, player->now_ns, loc);
             return;

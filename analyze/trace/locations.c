@@ -17,7 +17,7 @@ void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t
 {
     struct trace *trace = archive->trace;
     const struct trace_location *at = &trace->locations[loc];
-    trace->is_damaged = archive->locations[loc].is_damaged = true;
+    trace->is_damaged = archive->locations[loc].now.is_damaged = true;
     if (last_raw_ns)
         trace_note(trace, "The records of rank %u, thread %u are damaged: what follows the first part is missing.",
                    at->rank, at->thread);
@@ -41,11 +41,11 @@ bool location_file_is_bare(uint64_t record_limit)
 /* It begins behind its first n_records. Batches end where they always do: counts of one time are one event within. */
 static void location_skip(struct location_reader *location, uint64_t n_records)
 {
-    location->n_to_read = BATCH - n_records % BATCH;
-    location->n_read = n_records;
-    location->n_left -= n_records < location->n_left ? n_records : location->n_left;
-    location->is_at_end = n_records == location->archive->tables.location_records.at[location->loc];
-    if (location->reader && !location->is_at_end &&
+    location->now.n_to_read = BATCH - n_records % BATCH;
+    location->now.n_read = n_records;
+    location->now.n_left -= n_records < location->now.n_left ? n_records : location->now.n_left;
+    location->now.is_at_end = n_records == location->archive->tables.location_records.at[location->loc];
+    if (location->reader && !location->now.is_at_end &&
         OTF2_EvtReader_Seek(location->reader, n_records + 1) != OTF2_SUCCESS)
         location->reader = NULL;
 }
@@ -67,13 +67,14 @@ int locations_open(struct archive_reader *archive)
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){
-            .archive = archive, .loc = i, .region = TRACE_NONE, .clock = clocks_rewind(&archive->clocks, i)};
-        location->has_ended = archive->trace->locations[i].rank % archive->n_dealt != archive->dealt;
-        if (location->has_ended)
+            .archive = archive, .loc = i, .now = {.region = TRACE_NONE, .clock = clocks_rewind(&archive->clocks, i)}};
+        location->now.has_ended = archive->trace->locations[i].rank % archive->n_dealt != archive->dealt;
+        if (location->now.has_ended)
             continue;
-        location->n_left = location_record_limit(archive, i, "evt");
-        location->is_at_end = !archive->tables.location_records.at[i] && location_file_is_bare(location->n_left);
-        if (location->is_at_end)
+        location->now.n_left = location_record_limit(archive, i, "evt");
+        location->now.is_at_end =
+            !archive->tables.location_records.at[i] && location_file_is_bare(location->now.n_left);
+        if (location->now.is_at_end)
             continue;
         location->reader = OTF2_Reader_GetEvtReader(location_otf2(archive, i), archive->tables.location_ids.at[i]);
         if (!location->reader && locations_lack_files())
@@ -83,7 +84,7 @@ int locations_open(struct archive_reader *archive)
             location->reader = NULL;
         if (location->reader)
             OTF2_EvtReader_ApplyClockOffsets(location->reader, false);
-        location->n_to_read = BATCH;
+        location->now.n_to_read = BATCH;
         if (archive->n_skipped && archive->n_skipped[i])
             location_skip(location, archive->n_skipped[i]);
     }
@@ -112,34 +113,34 @@ void locations_close(struct archive_reader *archive)
 static void read_batch(struct location_reader *location)
 {
     struct archive_reader *archive = location->archive;
-    uint64_t n_read = 0, n_wanted = location->n_to_read;
-    location->n_to_read = BATCH;
+    uint64_t n_read = 0, n_wanted = location->now.n_to_read;
+    location->now.n_to_read = BATCH;
     location->batch.n = location->bins.n = location->bins_handed = location->next = 0;
     bool is_damaged = !location->reader ||
                       OTF2_Reader_ReadLocalEvents(location_otf2(archive, location->loc), location->reader, n_wanted,
                                                   &n_read) != OTF2_SUCCESS ||
-                      n_read >= location->n_left;
-    location->n_left -= is_damaged ? 0 : n_read;
-    location->n_read += n_read;
+                      n_read >= location->now.n_left;
+    location->now.n_left -= is_damaged ? 0 : n_read;
+    location->now.n_read += n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
-        location_note_damage(archive, location->loc, location->last_raw_ns);
-    location->is_at_end = is_damaged || n_read < n_wanted || location->is_broken_off;
+        location_note_damage(archive, location->loc, location->now.last_raw_ns);
+    location->now.is_at_end = is_damaged || n_read < n_wanted || location->now.is_broken_off;
 }
 
 /* True when its batch has a next event again; false at its end. */
 static __attribute__((noinline)) bool location_read_on(struct location_reader *location)
 {
-    if (location->has_ended)
+    if (location->now.has_ended)
         return false;
-    while (location->next >= location->batch.n && !location->is_at_end)
+    while (location->next >= location->batch.n && !location->now.is_at_end)
         read_batch(location);
     if (location->next < location->batch.n)
         return true;
     location->batch.n = location->next = 0;
-    location->has_ended = true;
+    location->now.has_ended = true;
     const struct trace_location *at = &location->archive->trace->locations[location->loc];
-    *vec_push(&location->batch) = (struct event){.time_ns = location->last_raw_ns,
+    *vec_push(&location->batch) = (struct event){.time_ns = location->now.last_raw_ns,
                                                  .loc = location->loc,
                                                  .kind = EV_END,
                                                  .flags = (uint16_t)at->end_how,
@@ -161,9 +162,9 @@ const struct event *location_next(struct location_reader *location)
         return NULL;
     struct event *event = &location->batch.at[location->next++];
     memory_fetch(event + 1, sizeof *event);
-    location->ahead_raw_ns = event->time_ns;
-    event->time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->clock, event->time_ns,
-                                    location->n_handed++);
+    location->now.ahead_raw_ns = event->time_ns;
+    event->time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->now.clock, event->time_ns,
+                                    location->now.n_handed++);
     if (event->kind == EV_BINS) {
         event->bins = event->n_bins ? &location->bins.at[location->bins_handed] : NULL;
         location->bins_handed += event->n_bins;
@@ -212,7 +213,7 @@ void locations_merge(struct archive_reader *archive, struct event_block *block)
     while (archive->heap.n && block->n < EVENTS_READY && !archive->used_up) {
         struct location_reader *location = &archive->locations[archive->heap.items[0].stream];
         block->at[block->n++] = location->ahead;
-        if (location->next >= location->batch.n && !location->has_ended)
+        if (location->next >= location->batch.n && !location->now.has_ended)
             archive->used_up = location;
         else
             location_go_on(archive, location);

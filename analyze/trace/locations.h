@@ -11,24 +11,15 @@
 #include "analyze/trace/source.h"
 #include "analyze/trace/tape.h"
 
-struct location_reader {
-    /* Fields that every event asks for stand together. */
-    VEC(struct event) batch; /* until one is handed out, its time is as recorded */
-    size_t next;             /* in batch */
-    const struct event *ahead;
+/* The place up to which a location has been read: all that has no memory of its own. */
+struct location_place {
     uint64_t ahead_raw_ns; /* of the last one that was handed out, as recorded */
     uint64_t n_handed;     /* events handed out so far, to number them for clock repair */
     struct clock_cursor clock;
-    struct archive_reader *archive;
-    uint32_t loc;
-    OTF2_EvtReader *reader;
-    struct bin_list bins; /* of the batch */
-    size_t bins_handed;   /* of them, so many belong to what was handed out */
     uint64_t last_raw_ns;
     uint64_t n_read;              /* records of its file, so far */
     uint64_t n_left;              /* records that its file can still have */
     uint64_t n_to_read;           /* at once, next */
-    struct prediction stacks;     /* 1 + frame */
     uint32_t region;              /* outermost MPI region it is in, TRACE_NONE = none */
     uint32_t depth, region_depth; /* of regions entered; with that one */
     bool counts_follow;           /* the next record of counts belongs to the last one */
@@ -37,6 +28,20 @@ struct location_reader {
     bool is_damaged;              /* what follows, or all of it, cannot be read */
     bool is_broken_off;           /* inside a call that never returned */
     bool has_ended;               /* its EV_END is in the batch */
+};
+
+struct location_reader {
+    /* Fields that every event asks for stand together. */
+    VEC(struct event) batch; /* until one is handed out, its time is as recorded */
+    size_t next;             /* in batch */
+    const struct event *ahead;
+    struct location_place now;
+    struct archive_reader *archive;
+    uint32_t loc;
+    OTF2_EvtReader *reader;
+    struct bin_list bins;     /* of the batch */
+    size_t bins_handed;       /* of them, so many belong to what was handed out */
+    struct prediction stacks; /* 1 + frame */
 };
 
 struct archive_reader {

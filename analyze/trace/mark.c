@@ -3,16 +3,6 @@
 #include "analyze/trace/locations.h"
 #include "wrap/base/err.h"
 
-/* The fields of a struct location_reader that are not its own memory. */
-struct mark {
-    uint64_t ahead_raw_ns, n_handed, last_raw_ns, n_read, n_left, n_to_read;
-    struct clock_cursor clock;
-    uint32_t region, depth, region_depth;
-    uint32_t prediction_now, prediction_next;
-    uint64_t prediction_foreseen;
-    bool counts_follow, is_in_collective_io, is_at_end, is_damaged, is_broken_off, has_ended;
-};
-
 /* NULL: there is none. */
 static struct archive_reader *archive_of(const struct trace *trace)
 {
@@ -68,29 +58,12 @@ const struct event *mark_next(struct trace *trace, uint32_t loc)
 void mark_write(struct trace *trace, uint32_t loc, struct packing *packing)
 {
     const struct location_reader *location = &archive_of(trace)->locations[loc];
-    struct mark mark;
-    memset(&mark, 0, sizeof mark); /* gaps as well */
-    mark.ahead_raw_ns = location->ahead_raw_ns;
-    mark.n_handed = location->n_handed;
-    mark.last_raw_ns = location->last_raw_ns;
-    mark.n_read = location->n_read;
-    mark.n_left = location->n_left;
-    mark.n_to_read = location->n_to_read;
-    mark.clock = location->clock;
-    mark.region = location->region;
-    mark.depth = location->depth;
-    mark.region_depth = location->region_depth;
-    mark.prediction_now = location->stacks.now;
-    mark.prediction_next = location->stacks.next;
-    mark.prediction_foreseen = location->stacks.foreseen;
-    mark.counts_follow = location->counts_follow;
-    mark.is_in_collective_io = location->is_in_collective_io;
-    mark.is_at_end = location->is_at_end;
-    mark.is_damaged = location->is_damaged;
-    mark.is_broken_off = location->is_broken_off;
-    mark.has_ended = location->has_ended;
-    pack_value(packing, mark);
-    pack_vec(packing, &location->stacks.nodes);
+    const struct prediction *stacks = &location->stacks;
+    pack_value(packing, location->now);
+    pack_value(packing, stacks->foreseen);
+    pack_value(packing, stacks->now);
+    pack_value(packing, stacks->next);
+    pack_vec(packing, &stacks->nodes);
     uint64_t n = location->batch.n - location->next, n_bins = location->bins.n - location->bins_handed;
     pack_value(packing, n);
     pack_bytes(packing, location->batch.at + location->next, n * sizeof *location->batch.at);
@@ -98,58 +71,40 @@ void mark_write(struct trace *trace, uint32_t loc, struct packing *packing)
     pack_bytes(packing, location->bins.at + location->bins_handed, n_bins * sizeof *location->bins.at);
 }
 
-static void take_prediction(struct location_reader *location, const struct mark *mark, struct unpacking *from)
+static void take_prediction(struct prediction *stacks, struct unpacking *from)
 {
-    struct prediction *stacks = &location->stacks;
     prediction_release(stacks);
+    unpack_value(from, &stacks->foreseen);
+    unpack_value(from, &stacks->now);
+    unpack_value(from, &stacks->next);
     unpack_vec(from, &stacks->nodes);
     for (uint32_t i = 1; i < stacks->nodes.n; i++)
         if (!stacks->nodes.at[i].run)
             *map_put(&stacks->first, stacks->nodes.at[i].stack, NULL) = i;
-    stacks->now = mark->prediction_now;
-    stacks->next = mark->prediction_next;
-    stacks->foreseen = mark->prediction_foreseen;
 }
 
 /* Behind the last record that was read, which is read once more, for nothing: there may be no other one to go to. */
 static bool go_to(struct location_reader *location)
 {
-    const bool was_broken_off = location->is_broken_off;
+    const bool was_broken_off = location->now.is_broken_off;
     uint64_t n = 0;
-    if (!location->n_read)
+    if (!location->now.n_read)
         return true;
-    location->is_broken_off = true; /* takes no more events */
-    bool is_there = OTF2_EvtReader_Seek(location->reader, location->n_read) == OTF2_SUCCESS &&
+    location->now.is_broken_off = true; /* takes no more events */
+    bool is_there = OTF2_EvtReader_Seek(location->reader, location->now.n_read) == OTF2_SUCCESS &&
                     OTF2_Reader_ReadLocalEvents(location_otf2(location->archive, location->loc), location->reader, 1,
                                                 &n) == OTF2_SUCCESS;
-    location->is_broken_off = was_broken_off;
+    location->now.is_broken_off = was_broken_off;
     return is_there && n == 1;
 }
 
 static void take(struct location_reader *location, struct unpacking *from)
 {
-    struct mark mark;
-    unpack_value(from, &mark);
-    location->ahead_raw_ns = mark.ahead_raw_ns;
-    location->n_handed = mark.n_handed;
-    location->last_raw_ns = mark.last_raw_ns;
-    location->n_read = mark.n_read;
-    location->n_left = mark.n_left;
-    location->n_to_read = mark.n_to_read;
-    location->clock = mark.clock;
-    location->region = mark.region;
-    location->depth = mark.depth;
-    location->region_depth = mark.region_depth;
-    location->counts_follow = mark.counts_follow;
-    location->is_in_collective_io = mark.is_in_collective_io;
-    location->is_at_end = mark.is_at_end;
-    location->is_damaged = mark.is_damaged;
-    location->is_broken_off = mark.is_broken_off;
-    location->has_ended = mark.has_ended;
-    take_prediction(location, &mark, from);
+    unpack_value(from, &location->now);
+    take_prediction(&location->stacks, from);
     unpack_vec(from, &location->batch);
     unpack_vec(from, &location->bins);
-    if (location->reader && !location->is_at_end && !go_to(location))
+    if (location->reader && !location->now.is_at_end && !go_to(location))
         location->reader = NULL;
 }
 

@@ -14,7 +14,7 @@
 #define BEGIN                                                                                                          \
     struct location_reader *location = user;                                                                           \
     (void)id, (void)position, (void)attributes;                                                                        \
-    if (location->is_broken_off)                                                                                       \
+    if (location->now.is_broken_off)                                                                                   \
     return OK
 
 #define SET(name, function) OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, function)
@@ -31,7 +31,7 @@ uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks)
 static struct event *append_event(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
 {
     struct event *event = vec_push(&location->batch);
-    event->time_ns = location->last_raw_ns = events_time_ns(location->archive, time);
+    event->time_ns = location->now.last_raw_ns = events_time_ns(location->archive, time);
     event->loc = location->loc;
     event->kind = (uint16_t)kind;
     event->region = event->frame = event->comm = event->peer = TRACE_NONE;
@@ -61,7 +61,7 @@ static uint32_t peer_of(const struct location_reader *location, OTF2_CommRef id,
 
 static const struct trace_region *mpi_region(const struct location_reader *location)
 {
-    return location->region == TRACE_NONE ? NULL : &location->archive->trace->regions[location->region];
+    return location->now.region == TRACE_NONE ? NULL : &location->archive->trace->regions[location->now.region];
 }
 
 static uint32_t frame_of(const struct location_reader *location, OTF2_CallingContextRef id)
@@ -115,26 +115,26 @@ static void enter(struct location_reader *location, OTF2_TimeStamp time, uint32_
     struct event *event = append_event(location, time, EV_ENTER);
     event->region = region;
     event->frame = frame;
-    location->depth++;
-    if (location->region != TRACE_NONE || !location->archive->trace->regions[region].is_mpi)
+    location->now.depth++;
+    if (location->now.region != TRACE_NONE || !location->archive->trace->regions[region].is_mpi)
         return;
-    location->region = region;
-    location->region_depth = location->depth;
+    location->now.region = region;
+    location->now.region_depth = location->now.depth;
     if (is_synthetic(location))
         append_collective(location, time, EV_COLL_BEGIN);
 }
 
 static struct event *leave(struct location_reader *location, OTF2_TimeStamp time, uint32_t region)
 {
-    bool is_outermost = location->region != TRACE_NONE && location->depth <= location->region_depth;
+    bool is_outermost = location->now.region != TRACE_NONE && location->now.depth <= location->now.region_depth;
     if (is_outermost && is_synthetic(location))
         append_collective(location, time, EV_COLL_END);
     struct event *event = append_event(location, time, EV_LEAVE);
     event->region = region;
     if (is_outermost)
-        location->region = TRACE_NONE;
-    if (location->depth)
-        location->depth--;
+        location->now.region = TRACE_NONE;
+    if (location->now.depth)
+        location->now.depth--;
     return event;
 }
 
@@ -179,7 +179,7 @@ CALLBACK(on_leave, OTF2_RegionRef region)
         if (is_unfinished) {
             /* A call that never returned has no leave: the location ends in it. */
             append_awaited(location, time, EV_UNFINISHED, attributes)->region = index;
-            location->is_broken_off = true;
+            location->now.is_broken_off = true;
             return OK;
         }
         if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_PEER))
@@ -269,7 +269,7 @@ CALLBACK(on_parameter, OTF2_ParameterRef parameter, uint64_t left)
     if (!location->archive->trace->is_ours || parameter != ARCHIVE_PARAM_COUNTS)
         return OK;
     struct event *last = location->batch.n ? &location->batch.at[location->batch.n - 1] : NULL;
-    if (!location->counts_follow || !last || last->kind != EV_BINS)
+    if (!location->now.counts_follow || !last || last->kind != EV_BINS)
         last = append_event(location, time, EV_BINS);
     size_t n_before = location->bins.n;
     const struct trace *trace = location->archive->trace;
@@ -283,7 +283,7 @@ CALLBACK(on_parameter, OTF2_ParameterRef parameter, uint64_t left)
             *vec_push(&location->bins) = (struct trace_bin){attribute - trace->first_counter, value.uint64};
     }
     last->n_bins += (uint32_t)(location->bins.n - n_before);
-    location->counts_follow = left > 0;
+    location->now.counts_follow = left > 0;
     return OK;
 }
 
@@ -573,7 +573,7 @@ CALLBACK(on_io_begin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_I
 {
     BEGIN;
     (void)time, (void)handle, (void)mode, (void)bytes, (void)matching;
-    location->is_in_collective_io =
+    location->now.is_in_collective_io =
         flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE && !(flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING);
     return OK;
 }
@@ -582,8 +582,8 @@ CALLBACK(on_io_complete, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t match
 {
     BEGIN;
     (void)matching;
-    append_io(location, time, handle, bytes, location->is_in_collective_io);
-    location->is_in_collective_io = false;
+    append_io(location, time, handle, bytes, location->now.is_in_collective_io);
+    location->now.is_in_collective_io = false;
     return OK;
 }
 
