@@ -14,22 +14,14 @@ import sys
 import tempfile
 import time
 
-ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-           OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
+sys.dont_write_bytecode = True
+from processes import DATA, ENV, check, faults, generate, is_there, until  # beside this file
+
 NUMBERS = (2, 3, 7)
-DATA = pathlib.Path(__file__).parents[2] / "unit/trace/data"
-n_failed = 0
-
-
-def check(is_right, text):
-    global n_failed
-    n_failed += not is_right
-    if not is_right:
-        print(f"FAILED: {text}")
 
 
 def environment(n, events):
-    return dict(ENV, WHYWAIT_PROCESSES=str(n), WHYWAIT_SECTION_EVENTS=str(events))
+    return dict(ENV, WHYWAIT_QUIET="1", WHYWAIT_PROCESSES=str(n), WHYWAIT_SECTION_EVENTS=str(events))
 
 
 def printed(n, events, words):
@@ -60,13 +52,8 @@ def same_as_one(tool, events, anchor, least):
     check(abs(one["waiting_ns"] - many["waiting_ns"]) <= 0.001 * one["waiting_ns"], f"{anchor}: waiting {one['waiting_ns']}, in sections {many['waiting_ns']}")
 
 
-def generate(bin, pattern, directory, ranks, events, style):
-    subprocess.run([bin / "generate", pattern, directory, str(ranks), str(events), style], check=True, stdout=subprocess.DEVNULL)
-    return directory / "traces.otf2"
-
-
 def record(tool, into, options, program):
-    subprocess.run(["mpirun", "-n", "4", tool, "record", "--dir", into, *options, program], env=ENV, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["mpirun", "-n", "4", tool, "record", "--dir", into, *options, program], env=dict(ENV, WHYWAIT_QUIET="1"), check=True, stdout=subprocess.DEVNULL)
     run, = into.glob("*.whywait")
     return run
 
@@ -95,13 +82,6 @@ def begin(tool, anchor, n):
     return report, found
 
 
-def is_there(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def one_dies(tool, long, alone, after_s):
     report, others = begin(tool, long, 4)
     check(len(others) == 3, "three processes read beside the first")
@@ -116,20 +96,17 @@ def all_die(tool, long):
     report, others = begin(tool, long, 4)
     report.kill()
     report.communicate()
-    until = time.monotonic() + 60
-    while any(map(is_there, others)) and time.monotonic() < until:
-        time.sleep(0.05)
-    check(not any(map(is_there, others)), "processes are left when the report was killed")
+    check(until(lambda: not any(map(is_there, others)), 60), "processes are left when the report was killed")
 
 
 def main():
-    bin, counted = pathlib.Path(sys.argv[1]).resolve() / "bin", sys.argv[2]
-    tool = bin / "whywait"
+    build, counted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    tool = build / "bin/whywait"
     with tempfile.TemporaryDirectory() as directory:
         made = pathlib.Path(directory)
-        ours = generate(bin, "reduction", made / "ours", 9, 60000, "ours")
-        foreign = generate(bin, "reduction", made / "foreign", 7, 30000, "foreign")
-        apart = generate(bin, "stencil", made / "apart", 9, 60000, "ours")
+        ours = generate(build, "reduction", made / "ours", 9, 60000, "ours")
+        foreign = generate(build, "reduction", made / "foreign", 7, 30000, "foreign")
+        apart = generate(build, "stencil", made / "apart", 9, 60000, "ours")
         run = record(tool, made, [], counted)
         for anchor in (ours, foreign):
             same_as_one(tool, 2000, anchor, 8)
@@ -143,18 +120,18 @@ def main():
         same_by_all(tool, 50, ["export", "--format", "chrome", run])
         same_by_all(tool, 50, ["export", "--format", "lcov", run])
         for options in (["--last", "512k"], ["--window", "100ms", "--every", "300ms"]):
-            part = record(tool, made / options[0], options, bin.parent / "tests/run/known/newest")
+            part = record(tool, made / options[0], options, build / "tests/run/known/newest")
             check("record %s" % options[0] in printed(1, 100, [tool, "report", part])[1].decode(), f"{options[0]}: the report tells which part it is of")
             same_by_all(tool, 100, ["report", "--format", "json", "--all", part])
         for anchor in (ours, foreign):
             damage(anchor)
             same_by_all(tool, 2000, ["report", "--format", "json", "--all", anchor])
-        long = generate(bin, "reduction", made / "long", 8, 4000000, "ours")
+        long = generate(build, "reduction", made / "long", 8, 4000000, "ours")
         alone = printed(1, 100000, [tool, "report", long])[1]
         for after_s in (0, 0.05, 0.15, 0.3):
             one_dies(tool, long, alone, after_s)
         all_die(tool, long)
-    return n_failed > 0
+    return bool(faults)
 
 
 sys.exit(main())
