@@ -6,7 +6,7 @@
 /* NULL: there is none. */
 static struct archive_reader *archive_of(const struct trace *trace)
 {
-    return trace->part ? NULL : trace->source->archive;
+    return trace->source->archive;
 }
 
 /* The files are closed, and what was read from them is forgotten. */
@@ -21,7 +21,7 @@ static void stop(struct archive_reader *archive)
 bool mark_begin(struct trace *trace, uint32_t number, uint32_t n)
 {
     struct archive_reader *archive = archive_of(trace);
-    if (!archive || archive->n_skipped)
+    if (!archive || archive->is_compressed)
         return false;
     stop(archive);
     archive->n_notes_before = trace->n_notes;
@@ -34,20 +34,35 @@ bool mark_begin(struct trace *trace, uint32_t number, uint32_t n)
     return false;
 }
 
-void mark_end(struct trace *trace)
+void mark_leave(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
     locations_close(archive);
-    trace->n_notes = archive->n_notes_before;
-    trace->is_damaged = archive->was_damaged;
     archive->dealt = 0;
     archive->n_dealt = 1;
+}
+
+void mark_end(struct trace *trace)
+{
+    const struct archive_reader *archive = archive_of(trace);
+    trace->n_notes = archive->n_notes_before;
+    trace->is_damaged = archive->was_damaged;
+    mark_leave(trace);
 }
 
 const struct event *mark_ahead(struct trace *trace, uint32_t loc)
 {
     struct location_reader *location = &archive_of(trace)->locations[loc];
     return location_has_next(location) ? &location->batch.at[location->next] : NULL;
+}
+
+uint64_t mark_ahead_ns(struct trace *trace, uint32_t loc)
+{
+    const struct event *event = mark_ahead(trace, loc);
+    const struct location_reader *location = &archive_of(trace)->locations[loc];
+    struct clock_cursor cursor = location->now.clock;
+    return event ? clocks_correct(&archive_of(trace)->clocks, loc, &cursor, event->time_ns, location->now.n_handed)
+                 : UINT64_MAX;
 }
 
 const struct event *mark_next(struct trace *trace, uint32_t loc)

@@ -10,16 +10,20 @@
 #include "analyze/trace/trace.h"
 #include "wrap/base/packing.h"
 
-/* Begins to read ranks number, number + n, number + 2 n, ... False where that is impossible: events come from memory, a
- * part of the run is read, or files cannot be opened. Ends with mark_end. */
+/* Begins to read ranks number, number + n, number + 2 n, ..., of a part from where its reader may begin. False where
+ * that is impossible: events come from memory, files are compressed, or cannot be opened. Ends with mark_end or
+ * mark_leave. */
 bool mark_begin(struct trace *trace, uint32_t number, uint32_t n);
 /* The next event of a location, its time as recorded; NULL at its end. */
 const struct event *mark_ahead(struct trace *trace, uint32_t loc);
-/* Likewise, its time corrected, and hands it out. Valid until the location is read on. */
+/* The corrected time of that event; UINT64_MAX at the end. */
+uint64_t mark_ahead_ns(struct trace *trace, uint32_t loc);
+/* The next event, its time corrected, and hands it out. Valid until the location is read on. */
 const struct event *mark_next(struct trace *trace, uint32_t loc);
 /* The place before that event. */
 void mark_write(struct trace *trace, uint32_t loc, struct packing *packing);
-/* Notes that were made since mark_begin are gone: who reads all finds the same. */
+void mark_leave(struct trace *trace);
+/* Notes that were made since mark_begin are gone, too: who reads all finds the same. */
 void mark_end(struct trace *trace);
 
 /* As trace_rewind, but each location begins at its mark. */

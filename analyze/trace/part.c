@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/part.h"
+#include "analyze/trace/collectives.h"
+#include "analyze/trace/mark.h"
 #include "analyze/trace/source.h"
 #include "analyze/trace/tape.h"
 #include "wrap/base/err.h"
@@ -27,9 +29,10 @@ struct requests {
     struct map collectives;   /* request of a non-blocking one -> 1 + the part it is in, 0 = it is in none */
 };
 
-/* Collectives so far, by (communicator and whether they block, rank) and the most of any rank. */
-struct collectives {
-    struct map n, most;
+/* All of them. */
+struct middle {
+    struct place *places;      /* by location */
+    struct requests *requests; /* by rank */
 };
 
 struct piece {
@@ -47,13 +50,15 @@ struct trace_part {
     /* While reading. */
     bool has_begun, is_over;
     uint64_t now_ns; /* up to where it is known what locations are in the middle of */
-    struct place *places;
-    struct requests *requests;
+    struct middle middle;
     struct map n_skipped; /* as those before the piece: how many were left out since */
     VEC(struct event) ready;
     size_t next;
     const struct event *held; /* the first event of the piece, or behind it */
     struct event_block block; /* of the source */
+    /* The begin of the first piece; no marks = it takes a reading from the begin of the run. */
+    struct packing marks;
+    struct middle at_marks;
 };
 
 static struct piece *present(struct trace_part *part)
@@ -61,95 +66,38 @@ static struct piece *present(struct trace_part *part)
     return &part->pieces[part->at];
 }
 
-static uint32_t space_of(const struct event *event)
-{
-    return 2 * event->comm + (event->kind == EV_ICOLL);
-}
+/* A location, while collectives before each piece are counted. */
+struct counting {
+    size_t begun; /* pieces that begin before its next event */
+    size_t open;  /* 1 + the piece before which the collective began that it is in; 0 = it is in none */
+};
 
-static uint64_t count_of(const struct map *map, uint64_t key)
-{
-    const uint64_t *n = map_get(map, key);
-    return n ? *n : 0;
-}
-
-/* Collectives. */
-
-static void count(struct collectives *collectives, uint32_t space, uint32_t rank, uint64_t n_more)
-{
-    uint64_t *n = map_put(&collectives->n, key_pair(space, rank), NULL);
-    uint64_t *most = map_put(&collectives->most, space, NULL);
-    *n += n_more;
-    *most = *n > *most ? *n : *most;
-}
-
-static void collectives_release(struct collectives *collectives)
-{
-    map_release(&collectives->n);
-    map_release(&collectives->most);
-}
-
-/* Of which communicator a collective is, its end tells: those that a piece's begin cuts are read to their end. */
-static int count_collectives(struct trace *trace, struct collectives *so_far, size_t *n_begun)
+/* Of which communicator a collective is, its end tells: those that a piece's begin cuts are read to their end. False:
+ * what follows at this location is before no piece. */
+static bool count_event(struct trace *trace, struct counting *counting, const struct event *event)
 {
     struct trace_part *part = trace->part;
-    uint64_t n_open = 0;
-    size_t *open = calloc(trace->n_locations + 1, sizeof *open); /* 1 + the piece before which it began; 0 = none is */
-    if (!open)
-        err_out_of_memory(trace->n_locations * sizeof *open);
-    int result = trace->source->rewind(trace);
-    struct event_block block = {.n = 0};
-    const struct event *event;
-    while (!result && (event = source_next(trace, &block))) {
-        uint32_t rank = trace->locations[event->loc].rank;
-        for (; *n_begun < part->n_pieces && event->time_ns >= part->pieces[*n_begun].from_ns; ++*n_begun)
-            part->pieces[*n_begun].before = (struct collectives){map_copy(&so_far->n), map_copy(&so_far->most)};
-        bool is_before = *n_begun < part->n_pieces;
-        if (!is_before && !n_open)
-            break;
-        if (event->kind == EV_COLL_BEGIN && is_before && !open[event->loc]) {
-            open[event->loc] = 1 + *n_begun;
-            n_open++;
-        } else if (event->kind == EV_COLL_END && open[event->loc]) {
-            for (size_t i = open[event->loc] - 1; i < *n_begun; i++)
-                count(&part->pieces[i].before, space_of(event), rank, 1);
-            count(so_far, space_of(event), rank, 1);
-            open[event->loc] = 0;
-            n_open--;
-        } else if (event->kind == EV_ICOLL && is_before)
-            count(so_far, space_of(event), rank, 1);
-    }
-    free(open);
-    return trace->has_failed ? -1 : result;
-}
-
-static void count_known(struct collectives *so_far, const struct trace_before *before, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        count(so_far, 2 * before[i].comm + before[i].is_non_blocking, before[i].rank, before[i].n);
-}
-
-/* Also those that are known to have been before anything was kept, or is read. */
-static int count_before_pieces(struct trace *trace)
-{
-    struct trace_part *part = trace->part;
-    struct collectives so_far = {0};
-    size_t n_begun = 0;
-    count_known(&so_far, trace->before, trace->n_before);
-    count_known(&so_far, part->skipped.collectives.at, part->skipped.collectives.n);
-    int result = part->pieces[part->n_pieces - 1].from_ns ? count_collectives(trace, &so_far, &n_begun) : 0;
-    for (; n_begun < part->n_pieces; n_begun++)
-        part->pieces[n_begun].before = (struct collectives){map_copy(&so_far.n), map_copy(&so_far.most)};
-    collectives_release(&so_far);
-    return result;
+    uint32_t rank = trace->locations[event->loc].rank;
+    while (counting->begun < part->n_pieces && event->time_ns >= part->pieces[counting->begun].from_ns)
+        counting->begun++;
+    bool is_before = counting->begun < part->n_pieces;
+    if (event->kind == EV_COLL_BEGIN && is_before && !counting->open)
+        counting->open = 1 + counting->begun;
+    else if (event->kind == EV_COLL_END && counting->open) {
+        collectives_add(&part->pieces[counting->open - 1].before, collectives_key(event, rank), 1);
+        counting->open = 0;
+    } else if (event->kind == EV_ICOLL && is_before)
+        collectives_add(&part->pieces[counting->begun].before, collectives_key(event, rank), 1);
+    return is_before || counting->open;
 }
 
 /* Is this a collective that some member has behind it already? */
 static bool is_left_out(struct trace *trace, const struct event *event)
 {
     const struct collectives *before = &present(trace->part)->before;
-    uint64_t key = key_pair(space_of(event), trace->locations[event->loc].rank);
+    uint64_t key = collectives_key(event, trace->locations[event->loc].rank);
     uint64_t *n_skipped = map_put(&trace->part->n_skipped, key, NULL);
-    if (count_of(&before->n, key) + *n_skipped >= count_of(&before->most, space_of(event)))
+    if (collectives_n(before, key) + *n_skipped >= collectives_most(before, key))
         return false;
     ++*n_skipped;
     return true;
@@ -176,8 +124,8 @@ static void follow_receives(struct requests *requests, const struct event *event
 static void follow(struct trace *trace, const struct event *event, bool is_in_part)
 {
     struct trace_part *part = trace->part;
-    struct place *place = &part->places[event->loc];
-    struct requests *requests = &part->requests[trace->locations[event->loc].rank];
+    struct place *place = &part->middle.places[event->loc];
+    struct requests *requests = &part->middle.requests[trace->locations[event->loc].rank];
     part->now_ns = event->time_ns;
     switch (event->kind) {
     case EV_ENTER:
@@ -258,7 +206,7 @@ static void begin(struct trace *trace)
     uint64_t from_ns = present(part)->from_ns;
     part->has_begun = true;
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
-        struct place *place = &part->places[loc];
+        struct place *place = &part->middle.places[loc];
         place->began_before = true;
         place->has_counts = false;
         if (place->is_off)
@@ -266,7 +214,7 @@ static void begin(struct trace *trace)
         if (place->is_paused)
             add_ready(part, place->control, from_ns);
         /* In whatever region they were posted; one of this moment serves. */
-        struct requests *requests = &part->requests[trace->locations[loc].rank];
+        struct requests *requests = &part->middle.requests[trace->locations[loc].rank];
         for (size_t i = 0; i < requests->posted.n; i++)
             if (requests->posted.at[i].kind == EV_IRECV && requests->posted.at[i].loc == loc)
                 add_ready(part, requests->posted.at[i], from_ns);
@@ -282,8 +230,8 @@ static void begin(struct trace *trace)
 /* Does this event of the part's time belong to it? */
 static bool is_of_part(struct trace *trace, const struct event *event)
 {
-    const struct place *place = &trace->part->places[event->loc];
-    const struct map *collectives = &trace->part->requests[trace->locations[event->loc].rank].collectives;
+    const struct place *place = &trace->part->middle.places[event->loc];
+    const struct map *collectives = &trace->part->middle.requests[trace->locations[event->loc].rank].collectives;
     switch (event->kind) {
     case EV_COLL_END:
         return !(place->is_collecting && place->began_before) && !is_left_out(trace, event);
@@ -305,7 +253,7 @@ static void end(struct trace *trace)
     struct trace_part *part = trace->part;
     part->is_over = true;
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
-        const struct place *place = &part->places[loc];
+        const struct place *place = &part->middle.places[loc];
         for (size_t i = place->open.n; i-- > 0;)
             add_ready(part, plain_event(EV_LEAVE, loc, place->open.at[i].region), present(part)->until_ns);
         if (!place->has_ended)
@@ -313,22 +261,52 @@ static void end(struct trace *trace)
     }
 }
 
+static struct middle middle_begin(const struct trace *trace)
+{
+    struct middle middle = {.places = calloc(trace->n_locations + 1, sizeof *middle.places),
+                            .requests = calloc(trace->n_ranks + 1, sizeof *middle.requests)};
+    if (!middle.places || !middle.requests)
+        err_out_of_memory(trace->n_locations * sizeof *middle.places);
+    return middle;
+}
+
+static void middle_release(struct middle *middle, const struct trace *trace)
+{
+    for (uint32_t loc = 0; middle->places && loc < trace->n_locations; loc++) {
+        vec_release(&middle->places[loc].open);
+        vec_release(&middle->places[loc].sends);
+    }
+    for (uint32_t rank = 0; middle->requests && rank < trace->n_ranks; rank++) {
+        vec_release(&middle->requests[rank].posted);
+        map_release(&middle->requests[rank].receives);
+        map_release(&middle->requests[rank].collectives);
+    }
+    free(middle->places);
+    free(middle->requests);
+    *middle = (struct middle){0};
+}
+
+static struct middle middle_copy(const struct middle *middle, const struct trace *trace)
+{
+    struct middle copy = middle_begin(trace);
+    for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
+        copy.places[loc] = middle->places[loc];
+        vec_copy(&copy.places[loc].open, &middle->places[loc].open);
+        vec_copy(&copy.places[loc].sends, &middle->places[loc].sends);
+    }
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+        const struct requests *from = &middle->requests[rank];
+        copy.requests[rank].receives = map_copy(&from->receives);
+        copy.requests[rank].collectives = map_copy(&from->collectives);
+        vec_copy(&copy.requests[rank].posted, &from->posted);
+    }
+    return copy;
+}
+
 static void forget(struct trace *trace)
 {
     struct trace_part *part = trace->part;
-    for (uint32_t loc = 0; part->places && loc < trace->n_locations; loc++) {
-        vec_release(&part->places[loc].open);
-        vec_release(&part->places[loc].sends);
-    }
-    for (uint32_t rank = 0; part->requests && rank < trace->n_ranks; rank++) {
-        vec_release(&part->requests[rank].posted);
-        map_release(&part->requests[rank].receives);
-        map_release(&part->requests[rank].collectives);
-    }
-    free(part->places);
-    free(part->requests);
-    part->places = NULL;
-    part->requests = NULL;
+    middle_release(&part->middle, trace);
     part->held = NULL;
     part->block.n = part->block.next = 0;
     part->now_ns = 0;
@@ -347,15 +325,16 @@ int part_rewind(struct trace *trace)
 {
     struct trace_part *part = trace->part;
     part->plays = tape_rewind(&part->tape, trace->is_last_reading);
-    if (part->plays || (part->places && !part->has_begun && part->now_ns < present(part)->from_ns))
+    if (part->plays || (part->middle.places && !part->has_begun && part->now_ns < present(part)->from_ns))
         return 0;
     forget(trace);
     piece_begin(part);
-    part->places = calloc(trace->n_locations + 1, sizeof *part->places);
-    part->requests = calloc(trace->n_ranks + 1, sizeof *part->requests);
-    if (!part->places || !part->requests)
-        err_out_of_memory(trace->n_locations * sizeof *part->places);
-    return trace->source->rewind(trace);
+    if (part->at || !part->marks.bytes.n) {
+        part->middle = middle_begin(trace);
+        return trace->source->rewind(trace);
+    }
+    part->middle = middle_copy(&part->at_marks, trace);
+    return mark_rewind(trace, &(struct unpacking){part->marks.bytes.at, part->marks.bytes.at + part->marks.bytes.n});
 }
 
 static const struct event *read_next(struct trace *trace)
@@ -419,6 +398,85 @@ static void skip_before_pieces(struct trace *trace)
         trace->source->skip(trace, first_ns, &part->skipped);
 }
 
+/* Finding where the first piece begins, and what is before each. */
+
+/* The first thread of a rank and the others: by time, since requests may be completed by another one. Marks stand in
+ * the order of locations. */
+static void find_of_rank(struct trace *trace, uint32_t first, uint32_t n)
+{
+    struct trace_part *part = trace->part;
+    uint64_t from_ns = part->pieces[0].from_ns;
+    struct heap heap = {0};
+    struct counting *countings = memory_lines(n, sizeof *countings);
+    struct packing *marks = memory_lines(n, sizeof *marks);
+    for (uint32_t i = 0; i < n; i++)
+        heap_push(&heap, mark_ahead_ns(trace, first + i), i);
+    while (heap.n) {
+        uint32_t i = heap.items[0].stream;
+        if (heap.items[0].time_ns >= from_ns && !marks[i].bytes.n)
+            mark_write(trace, first + i, &marks[i]);
+        const struct event *event = mark_next(trace, first + i);
+        if (event && event->time_ns < from_ns)
+            follow(trace, event, false);
+        if (event && count_event(trace, &countings[i], event))
+            heap_replace(&heap, mark_ahead_ns(trace, first + i));
+        else
+            heap_pop(&heap);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        pack_bytes(&part->marks, marks[i].bytes.at, marks[i].bytes.n);
+        vec_release(&marks[i].bytes);
+    }
+    vec_free(marks);
+    vec_free(countings);
+    heap_release(&heap);
+}
+
+/* Nothing of different ranks is merged. */
+static void find_by_rank(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    part->middle = middle_begin(trace);
+    for (uint32_t loc = 0, end; loc < trace->n_locations; loc = end) {
+        for (end = loc + 1; end < trace->n_locations && trace->locations[end].rank == trace->locations[loc].rank;)
+            end++;
+        find_of_rank(trace, loc, end - loc);
+    }
+    mark_leave(trace);
+    part->at_marks = part->middle;
+    part->middle = (struct middle){0};
+    forget(trace);
+}
+
+/* Places cannot be marked. */
+static int find_by_time(struct trace *trace)
+{
+    struct event_block block = {.n = 0};
+    const struct event *event;
+    struct counting *countings = memory_lines(trace->n_locations, sizeof *countings);
+    int result = trace->source->rewind(trace);
+    while (!result && (event = source_next(trace, &block)))
+        count_event(trace, &countings[event->loc], event);
+    vec_free(countings);
+    return result;
+}
+
+/* Collectives are before all pieces if they are known to have been before anything was kept, or is read. */
+static int find_pieces(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    int result = 0;
+    collectives_add_known(&part->pieces[0].before, trace->before, trace->n_before);
+    collectives_add_known(&part->pieces[0].before, part->skipped.collectives.at, part->skipped.collectives.n);
+    if (part->pieces[part->n_pieces - 1].from_ns && mark_begin(trace, 0, 1))
+        find_by_rank(trace);
+    else if (part->pieces[part->n_pieces - 1].from_ns)
+        result = find_by_time(trace);
+    for (size_t i = 1; i < part->n_pieces; i++)
+        collectives_add_all(&part->pieces[i].before, &part->pieces[i - 1].before);
+    return trace->has_failed ? -1 : result;
+}
+
 static int set_parts(struct trace *trace, const struct trace_window *windows, size_t n)
 {
     if (trace->part)
@@ -437,7 +495,7 @@ static int set_parts(struct trace *trace, const struct trace_window *windows, si
     trace->part = part;
     set_bounds(trace);
     skip_before_pieces(trace);
-    return count_before_pieces(trace);
+    return find_pieces(trace);
 }
 
 int trace_set_parts(struct trace *trace, const struct trace_window *windows, size_t n)
@@ -465,25 +523,36 @@ int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
     return trace_set_parts(trace, &(struct trace_window){from_ns, until_ns}, 1);
 }
 
-size_t part_windows(struct trace *trace, struct trace_window **windows)
+typedef VEC(struct trace_window) window_list;
+
+static void find_window(window_list *found, const struct event *event)
 {
     enum { WINDOW_GAP = 1 << 10 }; /* windows are counted: one far beyond the last is damage */
-    VEC(struct trace_window) found = {0};
+    if (event->kind != EV_CONTROL || !event->request || event->request > found->n + WINDOW_GAP)
+        return;
+    while (found->n < event->request)
+        vec_push(found)->begin_ns = UINT64_MAX;
+    found->at[0].begin_ns = 0; /* with the run */
+    struct trace_window *window = &found->at[event->request - 1];
+    if (event->flags && event->time_ns < window->begin_ns)
+        window->begin_ns = event->time_ns;
+    if (!event->flags && event->time_ns > window->end_ns)
+        window->end_ns = event->time_ns;
+}
+
+size_t part_windows(struct trace *trace, struct trace_window **windows)
+{
+    window_list found = {0};
     struct event_block block = {.n = 0};
     const struct event *event;
-    if (trace->source->rewind(trace) == 0)
-        while ((event = source_next(trace, &block))) {
-            if (event->kind != EV_CONTROL || !event->request || event->request > found.n + WINDOW_GAP)
-                continue;
-            while (found.n < event->request)
-                vec_push(&found)->begin_ns = UINT64_MAX;
-            found.at[0].begin_ns = 0; /* with the run */
-            struct trace_window *window = &found.at[event->request - 1];
-            if (event->flags && event->time_ns < window->begin_ns)
-                window->begin_ns = event->time_ns;
-            if (!event->flags && event->time_ns > window->end_ns)
-                window->end_ns = event->time_ns;
-        }
+    if (mark_begin(trace, 0, 1)) {
+        for (uint32_t loc = 0; loc < trace->n_locations; loc++)
+            while ((event = mark_next(trace, loc)))
+                find_window(&found, event);
+        mark_leave(trace);
+    } else if (trace->source->rewind(trace) == 0)
+        while ((event = source_next(trace, &block)))
+            find_window(&found, event);
     for (size_t i = 0; i < found.n; i++)
         if (!found.at[i].end_ns)
             found.at[i].end_ns = UINT64_MAX;
@@ -500,6 +569,8 @@ void part_close(struct trace *trace)
 {
     forget(trace);
     struct trace_part *part = trace->part;
+    middle_release(&part->at_marks, trace);
+    vec_release(&part->marks.bytes);
     for (size_t i = 0; i < part->n_pieces; i++)
         collectives_release(&part->pieces[i].before);
     map_release(&part->n_skipped);

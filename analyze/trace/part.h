@@ -11,8 +11,8 @@
 #include "analyze/trace/trace.h"
 
 /* Events from from_ns to until_ns (UINT64_MAX = to the end) are handed out from now on, after a trace_rewind. Moves
- * start_ns and end_ns, and notes which part that is. Reads the events before the part once. Returns 0, or -1 after
- * error(). */
+ * start_ns and end_ns, and notes which part that is. Reads what comes before the part once, location by location, and
+ * marks where it begins (mark.h), as readings of the part do then. Returns 0, or -1 after error(). */
 int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns);
 
 /* The windows of a run that was recorded in such (record --window), each from the first rank's begin to the last one's

@@ -104,6 +104,16 @@ static inline void slab_release(struct slab *slab)
         (v)->n = (v)->cap = 0;                                                                                         \
     } while (0)
 
+/* Replaces what `to` names, without a release, by the same elements in memory of its own. */
+#define vec_copy(to, from)                                                                                             \
+    do {                                                                                                               \
+        (to)->at = NULL;                                                                                               \
+        (to)->n = (to)->cap = 0;                                                                                       \
+        vec_resize((to), (from)->n);                                                                                   \
+        if ((from)->n)                                                                                                 \
+            memcpy((to)->at, (from)->at, (from)->n * sizeof *(from)->at);                                              \
+    } while (0)
+
 /* Makes *items hold at least `need` elements of `size_bytes`; contents are kept. */
 void vec_grow(void **items, size_t *cap, size_t need, size_t size_bytes);
 void vec_free(void *items);

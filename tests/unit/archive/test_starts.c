@@ -131,60 +131,58 @@ static void save_rank(const char *dir, int rank)
     save(&worker, dir);
 }
 
-/* What the source hands out. */
-static uint64_t n_handed;
-static void (*archive_read)(struct trace *trace, struct event_block *block);
+enum how { AS_USUAL, BY_TIME }; /* BY_TIME: places in its records cannot be marked */
 
-static void count_read(struct trace *trace, struct event_block *block)
-{
-    archive_read(trace, block);
-    n_handed += block->n;
-}
-
-static struct trace *open_part(const char *anchor, uint64_t from_ns, uint64_t until_ns)
+/* The meter counts the records that are decoded. */
+static struct trace *open_part(const char *anchor, uint64_t from_ns, uint64_t until_ns, enum how how)
 {
     struct trace *trace = trace_open(anchor);
     assert_non_null(trace);
-    archive_read = trace->source->read;
-    trace->source->read = count_read;
+    trace->meter.is_silent = true;
+    meter_stage(&trace->meter, "reading", "events", 0, 0);
+    if (how == BY_TIME)
+        trace->source->archive = NULL;
     assert_int_equal(trace_set_part(trace, from_ns, until_ns), 0);
     assert_int_equal(trace_rewind(trace), 0);
     return trace;
 }
 
-/* Of each event the line, on request. */
-static uint64_t read_part(const char *anchor, uint64_t from_ns, uint64_t until_ns, FILE *lines)
+/* Of each event the line, to be freed. */
+static char *read_part(const char *anchor, uint64_t from_ns, uint64_t until_ns, enum how how, uint64_t *n_read)
 {
-    struct trace *trace = open_part(anchor, from_ns, until_ns);
-    n_handed = 0;
+    struct trace *trace = open_part(anchor, from_ns, until_ns, how);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *lines = open_memstream(&text, &size);
     for (const struct event *event; (event = trace_next(trace));) {
         char line[256];
         show_event(line, sizeof line, trace, event);
         fprintf(lines, "%llu %d %s %u\n", (unsigned long long)event->time_ns, event->kind, line, event_n_bins(event));
     }
+    fclose(lines);
     assert_false(trace->is_damaged);
+    *n_read = trace->meter.n_done;
     trace_close(trace);
-    return n_handed;
+    assert_true(size > 1000);
+    return text;
 }
 
 static char *dir, *anchor, *starts, *aside;
 
 static void same_part(uint64_t from_ns, uint64_t until_ns, uint64_t *n_with, uint64_t *n_without)
 {
-    char *with = NULL, *without = NULL;
-    size_t size = 0;
-    FILE *lines = open_memstream(&with, &size);
-    *n_with = read_part(anchor, from_ns, until_ns, lines);
-    fclose(lines);
-    assert_true(size > 1000);
+    uint64_t n_by_time;
+    char *with = read_part(anchor, from_ns, until_ns, AS_USUAL, n_with);
     assert_int_equal(rename(starts, aside), 0);
-    lines = open_memstream(&without, &size);
-    *n_without = read_part(anchor, from_ns, until_ns, lines);
-    fclose(lines);
+    char *without = read_part(anchor, from_ns, until_ns, AS_USUAL, n_without);
+    char *by_time = read_part(anchor, from_ns, until_ns, BY_TIME, &n_by_time);
     assert_int_equal(rename(aside, starts), 0);
     assert_string_equal(with, without);
+    assert_string_equal(without, by_time);
+    assert_true(*n_without < n_by_time); /* what comes before is read once */
     free(with);
     free(without);
+    free(by_time);
 }
 
 static void test_same_parts(void **state)
