@@ -41,17 +41,17 @@ static void pack_place(const struct place *place, struct packing *packing)
 {
     pack_value(packing, place->now);
     pack_vec(packing, &place->open);
-    pack_vec(packing, &place->posted);
+    pack_vec(packing, &place->receives.posted);
 }
 
 static void unpack_place(struct place *place, struct unpacking *from)
 {
     unpack_value(from, &place->now);
     unpack_vec(from, &place->open);
-    unpack_vec(from, &place->posted);
-    for (uint32_t i = 0; i < place->posted.n; i++)
-        if (place->posted.at[i].kind == EV_IRECV)
-            *map_put(&place->receives, place->posted.at[i].request, NULL) = i + 1;
+    struct receives receives = {0};
+    unpack_vec(from, &receives.posted);
+    receives_add(&place->receives, &receives);
+    receives_release(&receives);
 }
 
 static void marked_release(struct marked *marked)

@@ -33,8 +33,7 @@ void state_release(struct state *state)
     for (uint32_t i = 0; state->places && i < state->trace->n_locations; i++) {
         struct place *place = &state->places[i];
         vec_release(&place->open);
-        vec_release(&place->posted);
-        map_release(&place->receives);
+        receives_release(&place->receives);
     }
     vec_free(state->places);
     vec_free(state->is_of_all);
@@ -43,23 +42,6 @@ void state_release(struct state *state)
 }
 
 /* Under way. */
-
-static void post_receive(struct place *place, const struct event *event)
-{
-    *vec_push(&place->posted) = *event;
-    *map_put(&place->receives, event->request, NULL) = place->posted.n;
-}
-
-static void complete_receive(struct place *place, uint64_t request)
-{
-    const uint64_t *index = map_get(&place->receives, request);
-    if (!index)
-        return;
-    place->posted.at[*index - 1].kind = EV_END;
-    map_remove(&place->receives, request);
-    if (!place->receives.n)
-        place->posted.n = 0;
-}
 
 /* A number for both sides of a message, which one of them adds and the other one takes away. */
 static uint64_t message_number(uint32_t comm, int32_t tag, uint32_t source, uint32_t destination)
@@ -73,7 +55,7 @@ static void follow_message(const struct state *state, struct place *place, const
     uint32_t peer = messages_peer(state->trace, event->comm, rank, event->peer);
     bool is_sent = event->kind == EV_SEND || event->kind == EV_ISEND;
     if (event->kind == EV_IRECV_DONE)
-        complete_receive(place, event->request);
+        receives_follow(&place->receives, event);
     if (peer == TRACE_NONE)
         return;
     if (is_sent)
@@ -195,7 +177,7 @@ void state_follow(struct state *state, const struct event *event)
         follow_message(state, place, event);
         break;
     case EV_IRECV:
-        post_receive(place, event);
+        receives_follow(&place->receives, event);
         break;
     case EV_COLL_END:
         place->now.n_of_all += state_is_candidate(state, event);
@@ -258,39 +240,28 @@ bool state_may_cut(const struct state *state, const struct event *event)
     return !under_way;
 }
 
-static struct event plain_event(enum event_kind kind, uint32_t loc, uint64_t time_ns)
-{
-    return (struct event){.time_ns = time_ns,
-                          .kind = (uint16_t)kind,
-                          .loc = loc,
-                          .region = TRACE_NONE,
-                          .frame = TRACE_NONE,
-                          .comm = TRACE_NONE,
-                          .peer = TRACE_NONE};
-}
-
 void state_write_end(const struct state *state, const struct event *event, event_list *events)
 {
     const struct trace *trace = state->trace;
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
         const struct place *place = &state->places[loc];
-        struct event end = plain_event(EV_COLL_END, loc, event->time_ns);
+        struct event end = event_plain(EV_COLL_END, loc, event->time_ns);
         end.comm = event->comm;
         end.peer = event->peer;
         end.coll = event->coll;
         if (place->now.has_ended)
             continue;
         if (place->now.is_off)
-            *vec_push(events) = plain_event(EV_ON, loc, event->time_ns);
+            *vec_push(events) = event_plain(EV_ON, loc, event->time_ns);
         if (trace->locations[loc].thread == 0)
             *vec_push(events) = end;
         for (size_t i = place->open.n; i-- > 0;) {
-            end = plain_event(EV_LEAVE, loc, event->time_ns);
+            end = event_plain(EV_LEAVE, loc, event->time_ns);
             end.region = place->open.at[i].region;
             end.tag = -1; /* the rest of the call counts for it */
             *vec_push(events) = end;
         }
-        end = plain_event(EV_END, loc, event->time_ns);
+        end = event_plain(EV_END, loc, event->time_ns);
         end.flags = WW_END_FINALIZE;
         *vec_push(events) = end;
     }
@@ -305,18 +276,18 @@ static void add_at(event_list *events, struct event event, uint64_t time_ns)
 static void write_place(struct place *place, uint32_t loc, uint64_t time_ns, event_list *events)
 {
     if (place->now.has_ended) {
-        add_at(events, plain_event(EV_END, loc, 0), time_ns);
+        add_at(events, event_plain(EV_END, loc, 0), time_ns);
         return;
     }
     if (place->now.has_bins)
-        add_at(events, plain_event(EV_BINS, loc, 0), time_ns);
+        add_at(events, event_plain(EV_BINS, loc, 0), time_ns);
     for (size_t i = 0; i < place->open.n; i++)
         add_at(events, place->open.at[i], time_ns);
     if (place->now.is_off)
         add_at(events, place->now.off, time_ns);
-    for (size_t i = 0; i < place->posted.n; i++)
-        if (place->posted.at[i].kind == EV_IRECV)
-            add_at(events, place->posted.at[i], time_ns);
+    for (size_t i = 0; i < place->receives.posted.n; i++)
+        if (place->receives.posted.at[i].kind == EV_IRECV)
+            add_at(events, place->receives.posted.at[i], time_ns);
 }
 
 void state_write_begin(struct state *state, const struct event *event, event_list *events)

@@ -16,7 +16,7 @@
  * O(1) an event. Memory follows locations, regions and requests that are open.
  */
 #pragma once
-#include "analyze/trace/trace.h"
+#include "analyze/trace/receives.h"
 #include "wrap/base/containers.h"
 
 typedef VEC(struct event) event_list;
@@ -37,10 +37,9 @@ struct place_now {
 /* and all. */
 struct place {
     struct place_now now;
-    event_list open;     /* the EV_ENTER of regions it is in, outermost first */
-    event_list posted;   /* receives, in order; kind EV_END: complete */
-    struct map receives; /* request -> 1 + index in posted */
-    bool was_cut;        /* inside a collective operation, which has not ended since */
+    event_list open; /* the EV_ENTER of regions it is in, outermost first */
+    struct receives receives;
+    bool was_cut; /* inside a collective operation, which has not ended since */
 };
 
 struct state {

@@ -140,14 +140,9 @@ static __attribute__((noinline)) bool location_read_on(struct location_reader *l
     location->batch.n = location->next = 0;
     location->now.has_ended = true;
     const struct trace_location *at = &location->archive->trace->locations[location->loc];
-    *vec_push(&location->batch) = (struct event){.time_ns = location->now.last_raw_ns,
-                                                 .loc = location->loc,
-                                                 .kind = EV_END,
-                                                 .flags = (uint16_t)at->end_how,
-                                                 .region = TRACE_NONE,
-                                                 .frame = TRACE_NONE,
-                                                 .comm = TRACE_NONE,
-                                                 .peer = TRACE_NONE};
+    struct event end = event_plain(EV_END, location->loc, location->now.last_raw_ns);
+    end.flags = (uint16_t)at->end_how;
+    *vec_push(&location->batch) = end;
     return true;
 }
 

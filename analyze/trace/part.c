@@ -2,6 +2,7 @@
 #include "analyze/trace/part.h"
 #include "analyze/trace/collectives.h"
 #include "analyze/trace/mark.h"
+#include "analyze/trace/receives.h"
 #include "analyze/trace/source.h"
 #include "analyze/trace/tape.h"
 #include "wrap/base/err.h"
@@ -24,9 +25,8 @@ struct place {
 
 /* Of a process: requests may be completed by another thread. */
 struct requests {
-    VEC(struct event) posted; /* receives, in order; kind EV_END: completed */
-    struct map receives;      /* request -> 1 + index in posted */
-    struct map collectives;   /* request of a non-blocking one -> 1 + the part it is in, 0 = it is in none */
+    struct receives receives;
+    struct map collectives; /* request of a non-blocking one -> 1 + the part it is in, 0 = it is in none */
 };
 
 /* All of them. */
@@ -105,22 +105,6 @@ static bool is_left_out(struct trace *trace, const struct event *event)
 
 /* The state of a location and its process. */
 
-static void follow_receives(struct requests *requests, const struct event *event)
-{
-    if (event->kind == EV_IRECV) {
-        *vec_push(&requests->posted) = *event;
-        *map_put(&requests->receives, event->request, NULL) = requests->posted.n;
-        return;
-    }
-    uint64_t *index = map_get(&requests->receives, event->request);
-    if (!index)
-        return;
-    requests->posted.at[*index - 1].kind = EV_END;
-    map_remove(&requests->receives, event->request);
-    if (!requests->receives.n)
-        requests->posted.n = 0;
-}
-
 static void follow(struct trace *trace, const struct event *event, bool is_in_part)
 {
     struct trace_part *part = trace->part;
@@ -148,7 +132,7 @@ static void follow(struct trace *trace, const struct event *event, bool is_in_pa
     case EV_IRECV:
     case EV_IRECV_DONE:
     case EV_CANCELLED:
-        follow_receives(requests, event);
+        receives_follow(&requests->receives, event);
         break;
     case EV_ICOLL:
         *map_put(&requests->collectives, event->request, NULL) = is_in_part ? 1 + part->at : 0;
@@ -163,10 +147,8 @@ static void follow(struct trace *trace, const struct event *event, bool is_in_pa
         break;
     case EV_CONTROL:
         /* What was pending when a window ended may have been completed unseen; the next one begins with what is. */
-        if (event->request && !event->flags) {
-            map_release(&requests->receives);
-            requests->posted.n = 0;
-        }
+        if (event->request && !event->flags)
+            receives_release(&requests->receives);
         place->control = *event;
         place->is_paused = !event->flags;
         break;
@@ -189,15 +171,11 @@ static void add_ready(struct trace_part *part, struct event event, uint64_t time
     *vec_push(&part->ready) = event;
 }
 
-static struct event plain_event(enum event_kind kind, uint32_t loc, uint32_t region)
+static void add_end(struct trace_part *part, uint32_t loc, uint64_t time_ns)
 {
-    return (struct event){.kind = (uint16_t)kind,
-                          .loc = loc,
-                          .region = region,
-                          .flags = kind == EV_END ? WW_END_FINALIZE : 0,
-                          .frame = TRACE_NONE,
-                          .comm = TRACE_NONE,
-                          .peer = TRACE_NONE};
+    struct event end = event_plain(EV_END, loc, time_ns);
+    end.flags = WW_END_FINALIZE;
+    add_ready(part, end, time_ns);
 }
 
 static void begin(struct trace *trace)
@@ -214,16 +192,16 @@ static void begin(struct trace *trace)
         if (place->is_paused)
             add_ready(part, place->control, from_ns);
         /* In whatever region they were posted; one of this moment serves. */
-        struct requests *requests = &part->middle.requests[trace->locations[loc].rank];
-        for (size_t i = 0; i < requests->posted.n; i++)
-            if (requests->posted.at[i].kind == EV_IRECV && requests->posted.at[i].loc == loc)
-                add_ready(part, requests->posted.at[i], from_ns);
+        const struct receives *receives = &part->middle.requests[trace->locations[loc].rank].receives;
+        for (size_t i = 0; i < receives->posted.n; i++)
+            if (receives->posted.at[i].kind == EV_IRECV && receives->posted.at[i].loc == loc)
+                add_ready(part, receives->posted.at[i], from_ns);
         for (size_t i = 0; i < place->open.n; i++)
             add_ready(part, place->open.at[i], from_ns);
         for (size_t i = 0; i < place->sends.n; i++)
             add_ready(part, place->sends.at[i], from_ns);
         if (place->has_ended)
-            add_ready(part, plain_event(EV_END, loc, TRACE_NONE), from_ns);
+            add_end(part, loc, from_ns);
     }
 }
 
@@ -254,10 +232,13 @@ static void end(struct trace *trace)
     part->is_over = true;
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
         const struct place *place = &part->middle.places[loc];
-        for (size_t i = place->open.n; i-- > 0;)
-            add_ready(part, plain_event(EV_LEAVE, loc, place->open.at[i].region), present(part)->until_ns);
+        for (size_t i = place->open.n; i-- > 0;) {
+            struct event leave = event_plain(EV_LEAVE, loc, 0);
+            leave.region = place->open.at[i].region;
+            add_ready(part, leave, present(part)->until_ns);
+        }
         if (!place->has_ended)
-            add_ready(part, plain_event(EV_END, loc, TRACE_NONE), present(part)->until_ns);
+            add_end(part, loc, present(part)->until_ns);
     }
 }
 
@@ -277,8 +258,7 @@ static void middle_release(struct middle *middle, const struct trace *trace)
         vec_release(&middle->places[loc].sends);
     }
     for (uint32_t rank = 0; middle->requests && rank < trace->n_ranks; rank++) {
-        vec_release(&middle->requests[rank].posted);
-        map_release(&middle->requests[rank].receives);
+        receives_release(&middle->requests[rank].receives);
         map_release(&middle->requests[rank].collectives);
     }
     free(middle->places);
@@ -296,9 +276,8 @@ static struct middle middle_copy(const struct middle *middle, const struct trace
     }
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
         const struct requests *from = &middle->requests[rank];
-        copy.requests[rank].receives = map_copy(&from->receives);
+        receives_add(&copy.requests[rank].receives, &from->receives);
         copy.requests[rank].collectives = map_copy(&from->collectives);
-        vec_copy(&copy.requests[rank].posted, &from->posted);
     }
     return copy;
 }

@@ -184,6 +184,17 @@ struct event {
         const struct trace_bin *bins; /* BINS: valid until the next event */
     };
 };
+/* It names nothing. */
+static inline struct event event_plain(enum event_kind kind, uint32_t loc, uint64_t time_ns)
+{
+    return (struct event){.time_ns = time_ns,
+                          .kind = (uint16_t)kind,
+                          .loc = loc,
+                          .region = TRACE_NONE,
+                          .frame = TRACE_NONE,
+                          .comm = TRACE_NONE,
+                          .peer = TRACE_NONE};
+}
 static inline uint32_t event_n_bins(const struct event *event)
 {
     return event->kind == EV_BINS ? event->n_bins : 0;
