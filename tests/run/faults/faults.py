@@ -17,7 +17,8 @@ CALLS = ["mkdir", "mkdirat", "open", "openat", "ftruncate", "fallocate", "posix_
          "munmap", "close", "fstat", "clock_gettime", "pthread_create", "pthread_key_create", "posix_spawn", "malloc", "calloc",
          "realloc"]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none", WHYWAIT_QUIET="1")
+           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none", WHYWAIT_QUIET="1",
+           UCX_LOG_LEVEL="fatal")  # its threads are made through the recorder, too, and it prints what becomes of them
 
 
 def run(build, call, nth):
