@@ -181,8 +181,9 @@ const char *amount_calls(struct arena *arena, uint64_t n, uint64_t n_with_waits)
     if (n_with_waits == 1)
         return "the only call with waits";
     const char *all = arena_strdup(arena, amount_count(n_with_waits).text);
-    return n == n_with_waits ? arena_printf(arena, "all %s calls with waits", all)
-                             : arena_printf(arena, "%s of %s calls with waits", amount_count(n).text, all);
+    return n == 2 && n == n_with_waits ? "both calls with waits"
+           : n == n_with_waits         ? arena_printf(arena, "all %s calls with waits", all)
+                                       : arena_printf(arena, "%s of %s calls with waits", amount_count(n).text, all);
 }
 
 static int by_number(const void *a, const void *b)

@@ -110,7 +110,7 @@ static const char *explain_time(struct arena *arena, const struct reason *reason
     case REASON_TIME_VARIES:
         return arena_printf(arena, "%s %s %s %s%s; single steps vary", who, spend, long_, in, each);
     case REASON_BY_TURNS:
-        return arena_printf(arena, "%s are late by turns; they %s %s %s%s", who, spend, long_, in, each);
+        return arena_printf(arena, "%s are late by turns; each spends %s %s%s", who, long_, in, each);
     case REASON_TIME_ALONE:
         return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend, long_, in, each, others->names,
                             few);

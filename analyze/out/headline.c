@@ -342,8 +342,8 @@ const char *headline_times(struct arena *arena, const struct partition *partitio
             ranks[n_alike++] = all[i].rank;
             sum_ns += all[i].time_ns;
         }
-        text = arena_printf(arena, "%s%s %s %s", text, group ? "," : "", amount_ranks(arena, ranks, n_alike),
-                            amount_duration(sum_ns / n_alike).text);
+        text = arena_printf(arena, "%s%s %s %s%s", text, group ? "," : "", amount_ranks(arena, ranks, n_alike),
+                            amount_duration(sum_ns / n_alike).text, n_alike > 1 ? " each" : "");
     }
     return text;
 }

@@ -188,7 +188,7 @@ static void add_traffic(struct gathering_facts *facts, struct sites *sites, cons
     }
     for (facts->rank = 0; facts->rank < n_ranks; facts->rank++)
         for (uint32_t i = first[facts->rank]; i; i = next[i - 1]) {
-            const uint64_t *sums = &traffic->at.at[(i - 1) * TRAFFIC_SUMS];
+            const uint64_t *sums = traffic->at.at + (size_t)(i - 1) * TRAFFIC_SUMS;
             uint32_t site =
                 sites_innermost(sites, ((const struct traffic_key *)traffic->keys.items[i - 1].bytes)->site);
             uint64_t *slot = map_put(&named, site, NULL);

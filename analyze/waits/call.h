@@ -60,6 +60,7 @@ struct call {
     uint64_t since_ns; /* from when it may have waited. It was entered, or the polls before it began to fail */
     uint32_t site;
     enum ww_class class;
+    uint32_t n_waited; /* so many of its waits have been explained */
     bool is_polling;   /* nothing but failing polls, a probe, or MPI_Wait for nothing: what follows ends the wait */
     bool is_after_nap; /* the poll before was of the same loop, however long ago */
     bool is_entered, is_forced;
@@ -73,7 +74,6 @@ struct call {
     struct sparse before; /* atoms since the call before */
     struct sparse lent;   /* pools_spread */
     VEC(struct need) needs;
-    uint32_t n_waited; /* so many of its waits have been explained */
     struct spent spent;
     struct idle idle;
     VEC(struct callback) callbacks;

@@ -259,8 +259,7 @@ static double ready_ns(const struct point *point)
     return (double)point->time_ns - point->lack_ns;
 }
 
-/* Of the members of a blocking collective in which all wait for all. Set once, when it is known. Returns what to sleep
- * on before that. */
+/* Of the members of a blocking collective. Set once, when it is known. Returns what to sleep on before that. */
 static struct sleepers *find_readiest_member(struct gathering *gathering)
 {
     struct point *readiest = NULL;
@@ -275,9 +274,12 @@ static struct sleepers *find_readiest_member(struct gathering *gathering)
     return NULL;
 }
 
+/* Who waits there waits for all: each member, or the root. */
 static bool waits_for_all(const struct gathering *gathering)
 {
-    return gathering->class != WW_ICOLLECTIVE && !gathering->n_first && coll_pattern(gathering->coll) == PATTERN_ALL;
+    enum coll_pattern pattern = coll_pattern(gathering->coll);
+    return gathering->class != WW_ICOLLECTIVE && !gathering->n_first &&
+           (pattern == PATTERN_ALL || pattern == PATTERN_TO_ROOT);
 }
 
 /*
@@ -293,19 +295,20 @@ static struct sleepers *find_readiest(struct relays *relays, const struct call *
         return &last->point->sleepers;
     for (size_t i = 0; i < call->needs.n && last->point->lack_ns > 0; i++) {
         struct candidates candidates;
-        struct release *release = &candidates.certain;
         struct sleepers *unknown = need_candidates(relays, &call->needs.at[i], call, &candidates);
-        if (!unknown && release->gathering && release->point && waits_for_all(release->gathering)) {
-            unknown = find_readiest_member(release->gathering);
-            release->point = release->gathering->readiest;
+        struct gathering *gathering = candidates.certain.gathering;
+        if (!unknown && gathering && candidates.certain.point && waits_for_all(gathering)) {
+            unknown = find_readiest_member(gathering);
+            candidates.certain.point = gathering->readiest;
         }
-        if (!unknown && release->point && !point_is_entered(release->point))
-            unknown = &release->point->sleepers;
+        struct point *point = candidates.certain.point;
+        if (!unknown && point && !point_is_entered(point))
+            unknown = &point->sleepers;
         if (unknown)
             return unknown;
-        if (release_counts(call, lane, from_ns, release) &&
-            ready_ns(release->point) > ready_ns(first->point ? first->point : last->point))
-            *first = *release;
+        if (release_counts(call, lane, from_ns, &candidates.certain) && point->time_ns < last->point->time_ns &&
+            ready_ns(point) > ready_ns(first->point ? first->point : last->point))
+            *first = candidates.certain;
     }
     const struct point *readiest = last->gathering ? last->gathering->readiest : NULL;
     last->is_rest = first->point || (readiest && readiest != last->point);

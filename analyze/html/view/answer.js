@@ -132,7 +132,7 @@ function siteLink(site) {
 }
 
 /** "39 of 40 calls with waits", as the text report (analyze/out/amount.c). */
-const callsWithWaits = (n, all) => all === 1 ? "the only call with waits" : n === all ? `all ${count(all)} calls with waits` : `${count(n)} of ${count(all)} calls with waits`;
+const callsWithWaits = (n, all) => all === 1 ? "the only call with waits" : n === all ? `${all === 2 ? "both" : `all ${count(all)}`} calls with waits` : `${count(n)} of ${count(all)} calls with waits`;
 
 function siteFigures(cause, site) {
   const blamed = site.classes.filter((c) => c.blamed).map((c) => c.number);

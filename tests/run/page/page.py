@@ -56,7 +56,7 @@ def share(part):
 
 
 def calls_with_waits(n, with_waits):
-    return "the only call with waits" if with_waits == 1 else f"all {with_waits:,} calls with waits" if n == with_waits else f"{n:,} of {with_waits:,} calls with waits"
+    return "the only call with waits" if with_waits == 1 else "both calls with waits" if n == with_waits == 2 else f"all {with_waits:,} calls with waits" if n == with_waits else f"{n:,} of {with_waits:,} calls with waits"
 
 
 class Known:

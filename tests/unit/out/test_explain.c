@@ -284,7 +284,7 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
     struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 12, 0.01), ran(2, 3010000, 10, 0.01)};
     expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 run it one after the other; the rest wait");
     ranks[2].executions = 1000000;
-    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 are late by turns; they spend 32.0 ms in it on average");
+    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 are late by turns; each spends 32.0 ms in it on average");
     ranks[1] = ran(0, 3000000, 10, 0.01);
     ranks[2] = ran(2, 3010000, 10, 0.01);
     expect_text(
