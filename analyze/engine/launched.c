@@ -24,6 +24,7 @@
 
 /* The longest wait for an MPI that begins; that for its program to end. */
 enum { MEETING_S = 30, TICK_S = 1 };
+enum { NEVER_MET = 3 }; /* status of a process that was to work */
 
 /* The first exchange. */
 struct hello {
@@ -259,19 +260,27 @@ static bool start_mpi(struct launched *launched, const char *program, bool is_fi
     return launched->mpi > 0;
 }
 
-/* In the launcher's process: the other two have ended when it returns. If the one that knows MPI was killed, the
- * launcher would end all processes when this one ended. Number 0 has it end them later. */
-static void wait_for(struct launched *launched, pid_t worker)
+static int status_of(pid_t child)
 {
     int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+/* In the launcher's process: the other two have ended when it returns. If the one that knows MPI was killed, the
+ * launcher would end all processes when this one ended. Number 0 has it end them later, if they have met. */
+static void wait_for(struct launched *launched, pid_t worker)
+{
     close(launched->socket);
-    while (waitpid(launched->mpi, &status, 0) < 0 && errno == EINTR)
-        continue;
-    while (WIFSIGNALED(status))
-        pause();
+    if (WIFSIGNALED(status_of(launched->mpi))) {
+        if (WEXITSTATUS(status_of(worker)) == NEVER_MET)
+            die("the program beside this one, which knows MPI, was killed before all had met; start the command again");
+        for (;;)
+            pause();
+    }
     kill(worker, SIGKILL);
-    while (waitpid(worker, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    status_of(worker);
 }
 
 /* True in a child that is to work; else false, when it has ended. */
@@ -303,7 +312,7 @@ static bool have_met(const struct launched *launched, const char *program, uint3
     if (is_there && word.kind == WORD_MET && is_first == !word.number)
         return true;
     if (!is_first)
-        _exit(0);
+        _exit(NEVER_MET);
     if (is_there)
         warn("some processes have not come within %u s ($WHYWAIT_MEETING), so it goes on without other nodes; is the "
              "tool, with %s, the same on all nodes?",

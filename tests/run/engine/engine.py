@@ -65,6 +65,34 @@ def is_killed(machine, who, delay):
     leaves_nobody(machine, what, 20)
 
 
+def number_of(pid):
+    """Which of the launcher's processes it belongs to; None: none."""
+    try:
+        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return None
+    return next((int(word.split("=")[1]) for word in environment if word.startswith(("PMIX_RANK=", "PMI_RANK="))), None)
+
+
+def is_killed_before_meeting(machine):
+    """Number 3 is stopped, so that they do not meet, until number 2 is killed: the command ends, and its status says so."""
+    started = machine.start(2, work(machine), WHYWAIT_MEETING="3")
+    for number, name in ((3, signal.SIGSTOP), (2, signal.SIGKILL), (3, signal.SIGCONT)):
+        found = until(lambda: [pid for pid, (command, _) in machine.processes().items()
+                               if pathlib.Path(command.split(" ")[0]).name.startswith("whywait-mpi") and number_of(pid) == number], 20)
+        for pid in found:
+            os.kill(pid, name)
+    try:
+        out, err = started.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        out, err = started.communicate()
+        check(False, f"{machine.launcher}: killed before they met: it does not end")
+    what = f"{machine.launcher}: killed before they met: status {started.returncode}, {out!r}, {err!r}"
+    check(started.returncode and b"was killed before all had met" in err, what)
+    leaves_nobody(machine, what)
+
+
 def kill_some(machine, n):
     for i in range(n):
         is_killed(machine, ("spread", "whywait-mpi", "mpirun")[i % 3], random.uniform(0.1, 1))
@@ -87,6 +115,7 @@ def main():
             if can_hide():
                 same(machine, 2, said="have not come", NODES_LACK=f"{NODES[1]}:{build}/lib", WHYWAIT_MEETING="2")
                 same(machine, 2, said="cannot run here", NODES_LACK=f"{NODES[0]}:{build}/lib", WHYWAIT_MEETING="2")
+            is_killed_before_meeting(machine)
             kill_some(machine, 3)
     return bool(faults) if n_machines else 77
 
