@@ -868,7 +868,7 @@ static void machine_write(struct causes *causes)
     for (size_t i = 0; i < waiting->ranks.n; i++) {
         uint32_t rank = (uint32_t)waiting->ranks.at[i].key;
         machine->ranks[machine->n_ranks++] = (struct cause_rank){
-            .rank = rank, .blame_ns = waiting->ranks.at[i].ns, .time_ns = causes->input->ranks[rank].preempted_ns};
+            .rank = rank, .blame_ns = waiting->ranks.at[i].ns, .time_ns = causes->input->ranks[rank].descheduled_ns};
     }
     late_sort(machine->ranks, machine->n_ranks);
     machine->n_late = late_count(machine->ranks, machine->n_ranks, machine->waiting_ns, INFINITY);

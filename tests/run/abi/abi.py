@@ -115,7 +115,7 @@ def lives(cwd):
     program(cwd, library(cwd, "libmpi_abi", "MPI_", "PMPI_"), source="sessions.c")
     done = run(MPIRUN, "-n", "2", WHYWAIT, "record", "./program", cwd=cwd)
     right = done.stderr.count("nothing lost") == 1 and done.stderr.count("MPI began once more") == 1
-    return None if not done.returncode and done.stdout == "3 lives\n" * 2 and right else f"status {done.returncode}: {done.stdout}{done.stderr}"
+    return None if not done.returncode and done.stdout.count("3 lives") == 2 and right else f"status {done.returncode}: {done.stdout}{done.stderr}"
 
 
 def main():
