@@ -779,7 +779,7 @@ static void sums_pack(struct cause_sums *sums)
     sparse_pack(&sums->by_code);
 }
 
-/* How often others waited for it: all of them together, where one of those who wait at times is late in turn. */
+/* How often others waited for it; in a collective all at once. */
 static double times_waited_for(const struct writer *writer)
 {
     const struct sparse *classes = &writer->sums->waiting.classes;
@@ -787,8 +787,7 @@ static double times_waited_for(const struct writer *writer)
     for (size_t i = 0; i < classes->n; i++) {
         const struct path_class *class = class_of(writer->causes->input, classes->at[i].key);
         if (class->waiting_ns > 0)
-            n += classes->at[i].ns / class->waiting_ns * (double)class->n_instances /
-                 fmax((double)class->waits.n - 1, 1);
+            n += classes->at[i].ns / class->waiting_ns * (double)class->n_instances;
     }
     return n;
 }

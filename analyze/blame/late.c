@@ -25,11 +25,12 @@ void late_sort(struct cause_rank *ranks, uint32_t n)
     qsort(ranks, n, sizeof *ranks, by_falling_blame);
 }
 
-/* A count of events that come by chance has its square root as error. A single one tells nothing of how often. */
+/* A count of events that come by chance has its square root as error. A single one tells nothing of how often.
+ * Their number follows from their time. */
 static double may_carry_ns(const struct cause_rank *rank, double waiting_ns, double n_times)
 {
     double n_own = n_times * rank->blame_ns / waiting_ns;
-    return rank->blame_ns * (n_own >= 2 ? 1 + SAME_DEVIATIONS / sqrt(n_own) : 1);
+    return rank->blame_ns * (n_own > 1.5 ? 1 + SAME_DEVIATIONS / sqrt(n_own) : 1);
 }
 
 uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_ns, double n_times)

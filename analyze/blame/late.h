@@ -6,7 +6,7 @@
 /* By falling blame, then by rank. */
 void late_sort(struct cause_rank *ranks, uint32_t n);
 /* Of ranks so sorted, the fewest that carry half of the blame, and each that carries at least half as much as the last
- * of them. Where others waited n_times in all, chance alone may make one rank late more often than another: as much is
+ * of them. Others waited n_times in all. Chance alone may make one rank late more often than another: as much is
  * allowed for. INFINITY: no chance. */
 uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_ns, double n_times);
 /* Of ranks that are late together, the last one by a hair carries the blame; of those that wait in a ring or a grid
