@@ -29,8 +29,8 @@ void late_sort(struct cause_rank *ranks, uint32_t n)
  * Their number follows from their time. */
 static double may_carry_ns(const struct cause_rank *rank, double waiting_ns, double n_times)
 {
-    double n_own = n_times * rank->blame_ns / waiting_ns;
-    return rank->blame_ns * (n_own > 1.5 ? 1 + SAME_DEVIATIONS / sqrt(n_own) : 1);
+    double n_own = round(n_times * rank->blame_ns / waiting_ns);
+    return rank->blame_ns * (n_own > 1 ? 1 + SAME_DEVIATIONS / sqrt(n_own) : 1);
 }
 
 uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_ns, double n_times)

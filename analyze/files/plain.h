@@ -10,9 +10,8 @@
 #pragma once
 #include <stdbool.h>
 
-/* Opens a plain file, for reading unless `flags` say otherwise; they are added (O_NOFOLLOW). What
- * O_CREAT makes is this user's alone. Returns the descriptor, or
- * -1 with errno set: EINVAL for what is no plain file. */
+/* Opens a plain file, for reading unless `flags` say otherwise; they are added (O_NOFOLLOW). A file that O_CREAT makes
+ * is this user's alone. Returns the descriptor, or -1 with errno set: EINVAL for what is no plain file. */
 int plain_open(const char *path, int flags);
 /* The same of a name in an open folder. */
 int plain_open_at(int folder, const char *name, int flags);

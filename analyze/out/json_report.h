@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
-enum { JSON_VERSION = 5 };
+enum { JSON_VERSION = 6 };
 
 struct json_options {
     uint32_t n_top;                 /* causes and sites printed; 0 = all */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact counts, by place and rank: trips of loops, ways behind conditions, calls of routines, of programs that were
- * built to count; bytes allocated; calls of MPI, messages and bytes sent, of any. Polls are left out: how often
+ * Exact counts, by place and rank. Programs that were built to count have trips of loops, ways behind conditions and
+ * calls of routines. All have bytes allocated, calls of MPI, messages and bytes sent. Polls are left out: how often
  * somebody asked in vain is a matter of time.
  *
- * Each rank's counts are solved once, so the cost is that of the executions of the run; counts that equal ranks share
- * are kept once.
+ * Each rank's counts are solved once. Equal counts of several ranks are kept once.
  */
 #pragma once
 #include "analyze/blame/blame.h"
-#include "analyze/steps/lanes.h"
 #include "analyze/profile/keyed_sums.h"
+#include "analyze/steps/lanes.h"
 
 /* Every event of the trace; `lane` is that of its location. A call in which a section begins is none of its own.
  * Traffic is by call site and rank. */

@@ -35,9 +35,9 @@ struct release {
     struct point *point; /* held by the call's needs */
     enum wait_kind kind;
     bool is_inferred;
-    bool is_rest;     /* what is left behind another member of the gathering */
-    uint64_t from_ns; /* it was not waited for before */
-    struct gathering *gathering;
+    bool is_rest;          /* what is left behind the release before it */
+    uint64_t from_ns;      /* it was not waited for before */
+    uint32_t *occurrence;  /* by which waits at a collective belong together; NULL: this one stands for itself */
     struct point *came_by; /* likewise: in the same wait that process had come before, for certain; NULL = it had not */
 };
 

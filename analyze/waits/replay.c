@@ -610,13 +610,6 @@ static uint32_t lane_wait_site(const struct queue_of_calls *lane, const struct c
     return lane->polling.mark && call->class != WW_TEST ? lane->polling.site : call->site;
 }
 
-/* By which waits at a collective belong together; NULL: this one stands for itself. */
-static uint32_t *release_occurrence(const struct release *release)
-{
-    struct gathering *gathering = release->gathering;
-    return !gathering ? NULL : release->is_rest ? &gathering->rest_occurrence : &gathering->occurrence;
-}
-
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                       const struct release *release, struct mark *begin)
 {
@@ -632,7 +625,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .did_since_ns = lane->calls.at[site].did_since_ns,
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,
-                        .is_rest = release->is_rest && release > call->releases.at,
+                        .is_rest = release->is_rest,
                         .begin_ns = begin->time_ns,
                         .dur_ns = end_ns - begin->time_ns,
                         .late_rank = point->rank,
@@ -640,7 +633,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     if (replay->serves[lane_number(replay, lane)]) {
         replay->ranks[lane->rank].beside_ns -= (double)wait.dur_ns;
     } else {
-        history_wait(&replay->links->history, release_occurrence(release), &wait, begin, point->mark);
+        history_wait(&replay->links->history, release->occurrence, &wait, begin, point->mark);
         replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     }
     if (replay->times.context)

@@ -138,8 +138,8 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
         need->point = point ? point_hold(point) : NULL;
         need->is_judged = true;
     }
-    candidates->inferred =
-        (struct release){.point = need->point, .kind = is_on_file ? WAIT_IO : WAIT_LATE_MEMBER, .gathering = gathering};
+    candidates->inferred = (struct release){
+        .point = need->point, .kind = is_on_file ? WAIT_IO : WAIT_LATE_MEMBER, .occurrence = &gathering->occurrence};
     return true;
 }
 
@@ -174,7 +174,7 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
         return NULL;
     case NEED_GATHERING: {
         struct gathering *gathering = need->gathering;
-        candidates->certain = (struct release){.kind = gathering_kind(gathering), .gathering = gathering};
+        candidates->certain = (struct release){.kind = gathering_kind(gathering), .occurrence = &gathering->occurrence};
         if (gathering_release(need, &candidates->certain.point))
             return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
         /* Of these nothing can be said before all members have come. */
@@ -294,14 +294,16 @@ static struct sleepers *find_readiest(struct relays *relays, const struct call *
     if (!point_is_entered(last->point))
         return &last->point->sleepers;
     for (size_t i = 0; i < call->needs.n && last->point->lack_ns > 0; i++) {
+        struct need *need = &call->needs.at[i];
         struct candidates candidates;
-        struct sleepers *unknown = need_candidates(relays, &call->needs.at[i], call, &candidates);
-        struct gathering *gathering = candidates.certain.gathering;
-        if (!unknown && gathering && candidates.certain.point && waits_for_all(gathering)) {
-            unknown = find_readiest_member(gathering);
-            candidates.certain.point = gathering->readiest;
-        }
+        struct sleepers *unknown = need_candidates(relays, need, call, &candidates);
         struct point *point = candidates.certain.point;
+        if (!unknown && point && need->kind == NEED_GATHERING && waits_for_all(need->gathering)) {
+            unknown = find_readiest_member(need->gathering);
+            if (point == last->point && need->gathering->readiest != point)
+                last->occurrence = &need->gathering->rest_occurrence;
+            candidates.certain.point = point = need->gathering->readiest;
+        }
         if (!unknown && point && !point_is_entered(point))
             unknown = &point->sleepers;
         if (unknown)
@@ -310,8 +312,7 @@ static struct sleepers *find_readiest(struct relays *relays, const struct call *
             ready_ns(point) > ready_ns(first->point ? first->point : last->point))
             *first = candidates.certain;
     }
-    const struct point *readiest = last->gathering ? last->gathering->readiest : NULL;
-    last->is_rest = first->point || (readiest && readiest != last->point);
+    last->is_rest = first->point;
     return NULL;
 }
 
@@ -343,7 +344,7 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         /* Called by what it waited for most of the time. */
         if (certain_ns - from_ns > last.inferred.point->time_ns - certain_ns) {
             last.inferred.kind = last.certain.kind;
-            last.inferred.gathering = last.certain.gathering;
+            last.inferred.occurrence = last.certain.occurrence;
         }
         last.inferred.from_ns = 0;
         last.inferred.came_by = last.certain.point;

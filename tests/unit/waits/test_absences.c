@@ -68,15 +68,22 @@ static void a_transfer_lasts_while_the_partner_has_no_cpu(void **state)
     scene_free(scene);
 }
 
+/* Three ranks leave a barrier at 2, but rank 2 is kept in it without a CPU until 505. */
+static struct scene *a_rank_kept_in_a_barrier(void)
+{
+    struct scene *scene = scene_make(3);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, rank == 2 ? 505 : 2);
+    be_preempted(scene, 2, 1, 504);
+    return scene;
+}
+
 /* Rank 1 solves for 480. Rank 2 has next to nothing to do, but is kept in the barrier before without a CPU: it comes
  * last by a little, for which alone the machine is the reason. Rank 0 waits for both. */
 static void a_lack_of_cpu_hides_no_work(void **state)
 {
     (void)state;
-    struct scene *scene = scene_make(3);
-    for (uint32_t rank = 0; rank < 3; rank++)
-        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, rank == 2 ? 505 : 2);
-    be_preempted(scene, 2, 1, 504);
+    struct scene *scene = a_rank_kept_in_a_barrier();
     scene_work(scene, 0, "computes", 12);
     scene_work(scene, 1, "solves", 482);
     scene_work(scene, 2, "computes", 515);
@@ -96,10 +103,7 @@ static void a_lack_of_cpu_hides_no_work(void **state)
 static void a_lack_of_cpu_hides_no_other_sender(void **state)
 {
     (void)state;
-    struct scene *scene = scene_make(3);
-    for (uint32_t rank = 0; rank < 3; rank++)
-        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, rank == 2 ? 505 : 2);
-    be_preempted(scene, 2, 1, 504);
+    struct scene *scene = a_rank_kept_in_a_barrier();
     scene_work(scene, 1, "solves", 482);
     scene_send(scene, 1, 0, 1, 484);
     scene_work(scene, 2, "computes", 515);
