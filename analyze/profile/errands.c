@@ -5,9 +5,9 @@
 #include "wrap/base/sparse.h"
 #include <math.h>
 
-/* Amounts of a place on a rank: samples on a CPU; time of all, on a CPU or asleep; of it that of workers, and of each
- * errand. */
-enum { SAMPLES, ALL_NS, WORKERS_NS, ERRAND_NS, N_SUMS = ERRAND_NS + ERRAND_N };
+/* Amounts of a place on a rank: samples on a CPU; time of all, on a CPU or asleep; of it that of workers, that of
+ * workers in the interpreter itself, where nobody else can be meanwhile, and that of each errand. */
+enum { SAMPLES, ALL_NS, WORKERS_NS, INTERPRETED_NS, ERRAND_NS, N_SUMS = ERRAND_NS + ERRAND_N };
 
 /* By place and rank. By rank: how long the threads that call MPI were found asleep, and waiting for the lock. */
 struct errands {
@@ -38,8 +38,12 @@ static void take_entry(struct errands *errands, const struct survey_entry *entry
     sparse_add(&errands->sums[SAMPLES], at, (double)entry->n_samples);
     sparse_add(&errands->sums[ALL_NS], at, ns);
     sparse_add(&errands->sums[ERRAND_NS + errand], at, ns);
-    if (entry->is_workers)
-        sparse_add(&errands->sums[WORKERS_NS], at, ns);
+    if (!entry->is_workers)
+        return;
+    sparse_add(&errands->sums[WORKERS_NS], at, ns);
+    uint32_t module = sites->trace->frames[entry->frame].module;
+    if (module != TRACE_NONE && code_module_is_script(sites->code, module))
+        sparse_add(&errands->sums[INTERPRETED_NS], at, (double)entry->sampled_ns);
 }
 
 static void add_place(const struct errands *errands, uint32_t place, uint32_t rank, struct map *known,
@@ -74,6 +78,17 @@ static bool is_of_script(const struct analysis *analysis, const struct cause *ca
     return place != CODE_NONE && code_module_is_script(analysis->code, code_place(analysis->code, place)->module);
 }
 
+/* Also without being seen to: while another thread is in the interpreter, one that lacks a CPU lacks the lock, too. */
+static bool waits_for_lock(const struct errands *errands, const struct errand_sums *sums, const struct cause_rank *late)
+{
+    double asleep_ns = errands->asleep_ns[late->rank], locked_ns = errands->locked_ns[late->rank];
+    double waited_ns = fmin(asleep_ns, late->time_ns); /* less than the time there, if many looks came late */
+    bool sleeps_elsewhere = asleep_ns - locked_ns > late->time_ns / 2;
+    bool is_interpreted = sums->of[INTERPRETED_NS] > sums->of[ALL_NS] / 2;
+    return sums->of[WORKERS_NS] > sums->of[ALL_NS] / 2 &&
+           (locked_ns > waited_ns / 2 || (is_interpreted && !sleeps_elsewhere));
+}
+
 static enum errand errand_of_cause(const struct errands *errands, const struct analysis *analysis,
                                    const struct cause *cause)
 {
@@ -86,10 +101,7 @@ static enum errand errand_of_cause(const struct errands *errands, const struct a
     for (int i = ERRAND_NONE + 1; i < ERRAND_N; i++)
         if (sums.of[ERRAND_NS + i] > fmax(sums.of[ALL_NS], time_ns) / 2)
             return (enum errand)i;
-    uint32_t rank = cause->ranks[0].rank;
-    double waited_ns = fmin(errands->asleep_ns[rank], time_ns); /* less than the time there, if many looks came late */
-    bool is_locked = sums.of[WORKERS_NS] > sums.of[ALL_NS] / 2 && errands->locked_ns[rank] > waited_ns / 2;
-    return is_locked ? ERRAND_INTERPRETER_LOCK : ERRAND_NONE;
+    return waits_for_lock(errands, &sums, &cause->ranks[0]) ? ERRAND_INTERPRETER_LOCK : ERRAND_NONE;
 }
 
 void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)

@@ -247,8 +247,8 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
     }
 }
 
-/* What an interpreter does beside the program's code has another remedy than the code. ADVICE_NONE where it is none, or
- * where single steps of it vary as anything does. */
+/* What an interpreter does beside the program's code has another remedy than the code. ADVICE_NONE where it is none,
+ * where single steps of it vary as anything does, or where threads share work under the lock: that is to be divided. */
 static enum advice advice_of_errand(const struct cause *cause)
 {
     static const enum advice advice[ERRAND_N] = {[ERRAND_IMPORT] = ADVICE_IMPORT_BEFORE,
@@ -256,7 +256,8 @@ static enum advice advice_of_errand(const struct cause *cause)
                                                  [ERRAND_COLLECTOR] = ADVICE_COLLECT_LESS,
                                                  [ERRAND_INTERPRETER_LOCK] = ADVICE_OTHER_PROCESS};
     bool may_vary = cause->balance == BALANCE_VARYING && cause->errand != ERRAND_COLLECTOR;
-    return may_vary ? ADVICE_NONE : advice[cause->errand];
+    bool is_shared = cause->errand == ERRAND_INTERPRETER_LOCK && cause->sharing == SHARED_BY_INTERPRETER;
+    return may_vary || is_shared ? ADVICE_NONE : advice[cause->errand];
 }
 
 enum advice advice_of(const struct analysis *analysis, const struct cause *cause)

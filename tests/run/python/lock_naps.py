@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 On one rank another thread runs Python code for a few milliseconds at a time, with naps between. The thread that calls MPI
-waits for the interpreter's lock in stretches too short to be looked at each.
+waits for the interpreter's lock in stretches too short to be looked at each, or lacks a CPU while the other is on one.
 
  * ranks: 2
  * threads: 2
@@ -17,12 +17,12 @@ from mpi4py import MPI
 
 def watch(stop):
     total = 0
+    #! begin looks
     while not stop.is_set():
-        #! begin looks
-        for i in range(20000):
+        for i in range(40000):
             total += i * i
-        #! end looks
         time.sleep(0.0005)
+    #! end looks
     return total
 
 
@@ -39,7 +39,7 @@ def main():
     thread = threading.Thread(target=watch, args=(stop,))
     if comm.rank == 1:
         thread.start()
-    for _ in range(3000):
+    for _ in range(6000):
         relax(2000)
         comm.Barrier()
     stop.set()
