@@ -11,6 +11,7 @@
  */
 #include "wrap/record/threads.h"
 #include "wrap/record/process/aside.h"
+#include "wrap/record/process/descriptors.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
@@ -146,7 +147,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
         return false;
     }
     /* Thousands of descriptors could be all that the program may have. */
-    if (thread->index >= FEW_FILES)
+    if (thread->index >= FEW_FILES || !descriptors_may_stay())
         spool_leave_descriptor(spool);
     char link[SPOOL_PATH_BYTES + 64];
     snprintf(link, sizeof link, "%s/spool%s", recorder.run_dir, strrchr(path, '/'));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls MPI from stacks that just suffice for it, and writes results to what was the descriptor of standard error.
+ * Calls MPI from stacks that just suffice for it, writes results to what was the descriptor of standard error, and
+ * takes that number again and again.
  *
- *     narrow thread | fibre | abort | exit | results | polls
+ *     narrow thread | fibre | abort | exit | results | numbers | polls
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -100,6 +101,17 @@ static void write_results(void)
         abort();
 }
 
+static void take_numbers(void)
+{
+    for (int i = 0; i < 200000; i++) {
+        close(STDIN_FILENO);
+        for (int k = 0; k < 4000; k++) /* the number is free for most of the time */
+            sink = k;
+        if (open("/dev/null", O_RDONLY) != STDIN_FILENO)
+            abort();
+    }
+}
+
 static void poll_in_vain(void)
 {
     MPI_Request request;
@@ -121,8 +133,8 @@ int main(int n_words, char **words)
     static const struct {
         const char *name;
         void (*work)(void);
-    } modes[] = {{"thread", in_thread}, {"fibre", in_fibres},       {"abort", in_handler},
-                 {"exit", in_handler},  {"results", write_results}, {"polls", poll_in_vain}};
+    } modes[] = {{"thread", in_thread},      {"fibre", in_fibres},      {"abort", in_handler},  {"exit", in_handler},
+                 {"results", write_results}, {"numbers", take_numbers}, {"polls", poll_in_vain}};
     int provided;
     MPI_Init_thread(&n_words, &words, MPI_THREAD_MULTIPLE, &provided);
     mode = words[1];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that leave little room: stacks of 8 and 16 KB, and results under the number of standard error. They end as without the
-recorder, and its counts are theirs.
+"""Programs that leave little room: stacks of 8 and 16 KB, results under the number of standard error, and numbers that are free for
+a moment. They end as without the recorder, and its counts are theirs.
 
     narrow.py BUILD_DIR
 """
@@ -15,8 +15,9 @@ import tempfile
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+           OMPI_MCA_hwloc_base_binding_policy="none",  # the recorder works beside the program
            OMPI_MCA_odls_base_sigkill_timeout="0")  # a rank that ends badly has no others, which would be given a second
-MODES = ("thread", "fibre", "abort", "exit", "results", "polls")
+MODES = ("thread", "fibre", "abort", "exit", "results", "numbers", "polls")
 LAUNCHER = shutil.which("mpirun.openmpi") or "mpirun"
 N_POLLS = 500
 

@@ -5,6 +5,7 @@
 #include "wrap/record/life/helper.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/modules.h"
+#include "wrap/record/process/descriptors.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
@@ -23,6 +24,7 @@ enum {
     SMALL_STACK_BYTES = 256 << 10,
     FIRST_LOOK_NS = 10000000,
 };
+enum kept { KEPT_STANDARD_ERROR, KEPT_EVENTS, KEPT_RING, N_KEPT };
 static const uint64_t MACHINE_PERIOD_NS = 10000000000;
 static const uint64_t TELL_WHERE_NS = 10000000000;
 
@@ -30,7 +32,9 @@ static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool running, end, told_full, told_where;
+    bool running, has_begun, end, told_full, told_where;
+    bool is_apart;               /* it has its own table of descriptors, */
+    int kept[N_KEPT];            /* with these of the program's */
     uint64_t look_at_machine_ns; /* after the start */
     _Atomic bool has_work;
     uint64_t cpu_ns;
@@ -121,9 +125,19 @@ static void work(void)
     tell_where();
 }
 
+static void begin(void)
+{
+    pthread_mutex_lock(&helper.lock);
+    helper.is_apart = descriptors_leave(helper.kept, N_KEPT);
+    helper.has_begun = true;
+    pthread_cond_signal(&helper.wake);
+    pthread_mutex_unlock(&helper.lock);
+}
+
 static void *helper_main(void *unused)
 {
     (void)unused;
+    begin();
     work();
     pthread_mutex_lock(&helper.lock);
     while (!helper.end) {
@@ -147,6 +161,25 @@ static void *helper_main(void *unused)
     return NULL;
 }
 
+static void choose_kept(void)
+{
+    const struct recorder_thread *first = first_thread();
+    helper.kept[KEPT_STANDARD_ERROR] = say_descriptor();
+    helper.kept[KEPT_EVENTS] = first ? first->events.fd : -1;
+    helper.kept[KEPT_RING] = first ? sampler_descriptor(first) : -1;
+}
+
+/* The ring's descriptor is the helper's alone from now on. */
+static void wait_for_begin(void)
+{
+    pthread_mutex_lock(&helper.lock);
+    while (!helper.has_begun)
+        pthread_cond_wait(&helper.wake, &helper.lock);
+    pthread_mutex_unlock(&helper.lock);
+    if (helper.is_apart && helper.kept[KEPT_RING] >= 0)
+        close(helper.kept[KEPT_RING]);
+}
+
 bool helper_start(void)
 {
     pthread_condattr_t monotonic;
@@ -156,6 +189,7 @@ bool helper_start(void)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&helper.wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    choose_kept();
     signals_block(&before);
     workers_pause();
     /* Thread-local storage of the program is taken from the stack: where the small one cannot hold it, the usual one.
@@ -171,6 +205,7 @@ bool helper_start(void)
     workers_resume();
     signals_restore(&before);
     if (helper.running) {
+        wait_for_begin();
         atomic_store(&recorder.budget.segment_was_left, helper_wake);
         pthread_setname_np(helper.thread, "whywait");
     } else

@@ -71,6 +71,12 @@ void say_keep(int least_fd)
     errno = saved;
 }
 
+int say_descriptor(void)
+{
+    int fd = is_standard_error(STDERR_FILENO) ? STDERR_FILENO : standard_error.kept_fd;
+    return fd == STDERR_FILENO || (fd && is_standard_error(fd)) ? fd : -1;
+}
+
 struct saying {
     const char *format;
     va_list *arguments;
@@ -88,10 +94,10 @@ static void say_aside(void *context)
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
             line[i] = '?';
     line[n++] = '\n';
-    int fd = is_standard_error(STDERR_FILENO) ? STDERR_FILENO : standard_error.kept_fd;
+    int fd = say_descriptor();
     struct signals_of_size held;
     signals_hold_size(&held);
-    if (fd == STDERR_FILENO || (fd && is_standard_error(fd)))
+    if (fd >= 0)
         (void)!write(fd, line, n);
     signals_drop_size(&held);
 }

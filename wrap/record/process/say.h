@@ -11,6 +11,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * another descriptor, not below this one. Children do not keep it. */
 void say_keep(int least_fd);
 
+/* The descriptor by which lines reach that file; -1 = none. */
+int say_descriptor(void);
+
 /*
  * Of what holds for all ranks, or for all ranks of a node, the first of them speaks: a line from each of a thousand
  * would bury the program's output. Known from the launcher's variables, since MPI cannot be asked at any time; without

@@ -16,9 +16,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 64, MOST_SEARCHED = 256 };
+enum { MOST_FILES = 64, MOST_SEARCHED = 256, PATH_BYTES = 64, PROTOCOL_BYTES = 32 };
 
 struct files {
     unsigned n, n_pipes, n_networks, n_wakers;
@@ -63,13 +64,30 @@ static ino_t peer_of(ino_t inode)
     return peer;
 }
 
+/* The program's descriptors may be in another table than the helper's: /proc tells of them. */
+static const char *program_file(char path[PATH_BYTES], const char *kind, int fd)
+{
+    snprintf(path, PATH_BYTES, "/proc/self/%s/%d", kind, fd);
+    return path;
+}
+
+/* "flags:  02000001", in octal */
+static bool is_writable(int fd)
+{
+    char path[PATH_BYTES], text[256];
+    machine_read_text(program_file(path, "fdinfo", fd), text, sizeof text);
+    const char *flags = strstr(text, "flags:");
+    return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_ACCMODE) != O_RDONLY;
+}
+
 /* Another file of this process is the end with this number, or of a pipe writes to it. */
 static bool holds_end(ino_t end, int but)
 {
     struct stat about;
+    char path[PATH_BYTES];
     for (int fd = 0; fd < MOST_SEARCHED; fd++)
-        if (fd != but && fstat(fd, &about) == 0 && about.st_ino == end &&
-            (S_ISSOCK(about.st_mode) || (S_ISFIFO(about.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)))
+        if (fd != but && stat(program_file(path, "fd", fd), &about) == 0 && about.st_ino == end &&
+            (S_ISSOCK(about.st_mode) || (S_ISFIFO(about.st_mode) && is_writable(fd))))
             return true;
     return false;
 }
@@ -95,29 +113,41 @@ static bool holds_other_end(const struct stat *about, int fd)
 /* A file that is neither a pipe nor a socket: "anon_inode:[eventfd]". */
 static void add_other(struct files *files, int fd)
 {
-    char path[64], link[64] = "";
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(path, link, sizeof link - 1);
+    char path[PATH_BYTES], link[64] = "";
+    ssize_t n = readlink(program_file(path, "fd", fd), link, sizeof link - 1);
     link[n > 0 ? n : 0] = '\0';
     files->n_wakers += strstr(link, "[eventfd]") != NULL || strstr(link, "[timerfd]") != NULL;
     files->ends |= strstr(link, "[timerfd]") != NULL;
     files->n_pipes += strstr(link, "[pidfd]") != NULL;
 }
 
+/* "TCP", "UDPv6", "UNIX-STREAM"; "" for what is no socket. */
+static const char *protocol_of(const char *path, char name[PROTOCOL_BYTES])
+{
+    ssize_t n = getxattr(path, "system.sockprotoname", name, PROTOCOL_BYTES - 1);
+    name[n > 0 ? n : 0] = '\0';
+    return name;
+}
+
+static bool begins_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
 /* Of an event loop, what wakes it up is no other process. */
 static void add_file(struct files *files, int fd)
 {
     struct stat about;
-    int family = AF_UNSPEC;
-    socklen_t bytes = sizeof family;
+    char path[PATH_BYTES], protocol[PROTOCOL_BYTES] = "";
     files->n++;
-    if (fd == STDIN_FILENO || fstat(fd, &about) != 0)
+    if (fd == STDIN_FILENO || stat(program_file(path, "fd", fd), &about) != 0)
         return;
-    if (S_ISSOCK(about.st_mode) && getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &bytes) != 0)
+    if (S_ISSOCK(about.st_mode) && !*protocol_of(path, protocol))
         return;
-    if (family == AF_INET || family == AF_INET6)
+    bool is_local = S_ISFIFO(about.st_mode) || begins_with(protocol, "UNIX");
+    if (!is_local && *protocol && !begins_with(protocol, "NETLINK"))
         files->n_networks++;
-    else if (!S_ISFIFO(about.st_mode) && family != AF_UNIX)
+    else if (!is_local)
         add_other(files, fd);
     else if (files->is_loop && holds_other_end(&about, fd))
         files->n_wakers++;
@@ -153,9 +183,8 @@ static void add_selected(struct files *files, int n, uint64_t reads, uint64_t wr
 /* "tfd:        5 events:       19 data: ..." */
 static void add_loop(struct files *files, int epoll)
 {
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", epoll);
-    machine_read_text(path, text, sizeof text);
+    char path[PATH_BYTES], text[4096];
+    machine_read_text(program_file(path, "fdinfo", epoll), text, sizeof text);
     files->is_known = *text != '\0' && strlen(text) < sizeof text - 1;
     files->is_loop = true;
     for (const char *at = text; (at = strstr(at, "tfd:")); at++)

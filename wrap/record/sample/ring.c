@@ -31,15 +31,17 @@ static void keep_descriptor(struct ring *ring, int fd)
 }
 
 /* The program may have closed it, and have opened something else under its number. */
-static bool has_descriptor(const struct ring *ring)
+int ring_descriptor(const struct ring *ring)
 {
     uint64_t id;
-    return ring->page && ring->fd >= 0 && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == ring->id;
+    bool is_there = ring->page && ring->fd >= 0 && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == ring->id;
+    return is_there ? ring->fd : -1;
 }
 
 bool ring_change_period(struct ring *ring, uint64_t period_ns)
 {
-    return has_descriptor(ring) && ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
+    int fd = ring_descriptor(ring);
+    return fd >= 0 && ioctl(fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
 }
 
 int ring_open(struct ring *ring, struct perf_event_attr *attributes, int32_t tid, size_t data_bytes)
@@ -75,7 +77,7 @@ static void leave_descriptor(struct ring *ring)
     if (ring->fd < 0)
         return;
     n_descriptors--;
-    if (has_descriptor(ring)) {
+    if (ring_descriptor(ring) >= 0) {
         ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0);
         close(ring->fd);
     }

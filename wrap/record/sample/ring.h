@@ -21,6 +21,7 @@ int ring_open(struct ring *ring, struct perf_event_attr *attributes, int32_t tid
 /* From now on, and the period under way begins anew. False when the event's descriptor was not kept, or is the
  * program's by now. */
 bool ring_change_period(struct ring *ring, uint64_t period_ns);
+int ring_descriptor(const struct ring *ring); /* -1: likewise */
 void ring_close(struct ring *ring);
 /* The oldest record, in place or copied to `room` (RING_SCRATCH_BYTES) where it wraps around; NULL = none. */
 enum { RING_SCRATCH_BYTES = 65536 };

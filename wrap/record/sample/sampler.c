@@ -215,6 +215,11 @@ void sampler_begin(struct recorder_thread *first)
         attach(first, first->tid);
 }
 
+int sampler_descriptor(const struct recorder_thread *first)
+{
+    return first->sampler ? ring_descriptor(&first->sampler->samples) : -1;
+}
+
 static void detach(struct recorder_thread *thread)
 {
     if (thread->sampler->timer)

@@ -11,7 +11,7 @@
 #include "wrap/record/recorder.h"
 #include <stdint.h>
 
-/* All of this is called by the helper only, but for the first two, which come before it is there.
+/* All of this is called by the helper only, but for the first three, which come before it is there.
  *
  * Chooses and calibrates: recorder.sample_period_ns, which stays 0 when there will be no samples. Notes why when
  * something is refused. Takes up to 20 ms, nearly all of it asleep: the kernel waits for its other processors when the
@@ -19,6 +19,8 @@
 void sampler_choose(void);
 /* Begins sampling the thread that initialises MPI, so that nothing it does afterwards is missed. */
 void sampler_begin(struct recorder_thread *first);
+/* That of its event, by which the helper changes its period; -1 = none. */
+int sampler_descriptor(const struct recorder_thread *first);
 /* Begins sampling the threads of this process that are not sampled yet; forgets those that ended. */
 void sampler_follow_threads(void);
 /* Takes what the kernel collected since the last time. */

@@ -5,8 +5,12 @@
  * No descriptor is trusted: programs close all of theirs, and may then open files of their own under our number. Before
  * use a descriptor is compared with the file's device and inode, and the file is opened again by its path where they
  * differ.
+ *
+ * spool->fd is a number of the helper's table, where that is another one than the program's (descriptors.h). A thread
+ * of the program opens its file for a moment.
  */
 #include "wrap/record/spool/spool.h"
+#include "wrap/record/process/descriptors.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -44,17 +48,25 @@ int spool_move_up(int fd)
     return moved;
 }
 
-static int spool_fd(struct spool *spool)
+/* To be given back by put_fd. */
+static int take_fd(struct spool *spool)
 {
     if (is_our_file(spool, spool->fd))
         return spool->fd;
     int fd = open(spool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || !is_our_file(spool, fd)) {
-        if (fd >= 0)
-            close(fd);
-        return spool->fd = -1;
+    if (fd >= 0 && !is_our_file(spool, fd)) {
+        close(fd);
+        fd = -1;
     }
-    return spool->fd = spool_move_up(fd);
+    if (descriptors_may_stay())
+        spool->fd = fd = fd < 0 ? -1 : spool_move_up(fd);
+    return fd;
+}
+
+static void put_fd(const struct spool *spool, int fd)
+{
+    if (fd >= 0 && fd != spool->fd)
+        close(fd);
 }
 
 /* In large pieces, which file systems answer with large folios. */
@@ -128,22 +140,23 @@ static bool budget_take(struct spool_budget *budget, size_t bytes)
 /* One more segment of at most `bytes`, halved while the disk has less room than that. */
 static bool add_segment(struct spool *spool, struct spool_segment *segment, uint64_t *offset, size_t bytes)
 {
-    int fd = spool_fd(spool);
-    if (fd < 0)
-        return false;
-    for (; bytes >= SPOOL_SMALLEST_SEGMENT; bytes /= 2) {
+    int fd = take_fd(spool);
+    bool has_room = false;
+    for (; fd >= 0 && !has_room && bytes >= SPOOL_SMALLEST_SEGMENT; bytes /= 2) {
         if (!budget_take(spool->budget, bytes))
             continue;
-        if (allocate_blocks(fd, spool->file_bytes, bytes)) {
-            segment->at = map_file(fd, spool->file_bytes, bytes);
-            segment->bytes = bytes;
-            *offset = spool->file_bytes;
-            spool->file_bytes += segment->at ? bytes : 0;
-            return segment->at != NULL;
-        }
-        atomic_fetch_add(&spool->budget->left_bytes, (int64_t)bytes);
+        has_room = allocate_blocks(fd, spool->file_bytes, bytes);
+        if (has_room)
+            *segment = (struct spool_segment){map_file(fd, spool->file_bytes, bytes), bytes};
+        else
+            atomic_fetch_add(&spool->budget->left_bytes, (int64_t)bytes);
     }
-    return false;
+    put_fd(spool, fd);
+    if (!has_room || !segment->at)
+        return false;
+    *offset = spool->file_bytes;
+    spool->file_bytes += segment->bytes;
+    return true;
 }
 
 /* Rings. */
@@ -156,13 +169,14 @@ _Static_assert(WW_LEAST_RING_BYTES == 2 * RING_FEWEST * SPOOL_SMALLEST_SEGMENT,
 static bool add_slot(struct spool *spool, struct spool_segment *segment, uint64_t *offset)
 {
     struct spool_ring *ring = &spool->ring;
-    int fd = spool_fd(spool);
-    if (fd < 0 || !budget_take(spool->budget, ring->slot_bytes))
+    if (!budget_take(spool->budget, ring->slot_bytes))
         return false;
+    int fd = take_fd(spool);
     *segment = (struct spool_segment){.bytes = ring->slot_bytes};
     *offset = spool->file_bytes;
-    if (allocate_blocks(fd, *offset, ring->slot_bytes))
+    if (fd >= 0 && allocate_blocks(fd, *offset, ring->slot_bytes))
         segment->at = map_file(fd, *offset, ring->slot_bytes);
+    put_fd(spool, fd);
     if (segment->at)
         spool->file_bytes += ring->slot_bytes;
     else
@@ -182,14 +196,15 @@ static bool prepare_slot(struct spool *spool)
     struct spool_ring *ring = &spool->ring;
     if (ring->n == ring->most || !add_slot(spool, &spool->ready, &spool->ready_offset)) {
         /* The oldest one again. */
-        int fd = spool_fd(spool);
-        if (fd < 0 || ring->n < RING_FEWEST)
+        if (ring->n < RING_FEWEST)
             return false;
         ring->most = ring->n; /* also where there is no room for more */
         spool->ready_offset = WW_HEADER_BYTES + (uint64_t)ring->slots[ring->number % ring->n] * ring->slot_bytes;
         spool->ready = (struct spool_segment){.bytes = ring->slot_bytes};
-        if (write_zeros(fd, spool->ready_offset, ring->slot_bytes))
+        int fd = take_fd(spool);
+        if (fd >= 0 && write_zeros(fd, spool->ready_offset, ring->slot_bytes))
             spool->ready.at = map_file(fd, spool->ready_offset, ring->slot_bytes);
+        put_fd(spool, fd);
         return spool->ready.at != NULL;
     }
     ring->slots[ring->n++] = (uint32_t)((spool->ready_offset - WW_HEADER_BYTES) / ring->slot_bytes);
@@ -517,7 +532,7 @@ void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t 
     int saved = errno;
     spool_mark_end(spool, how, detail, end_ns);
     stop_preparing(spool);
-    int fd = spool_fd(spool);
+    int fd = take_fd(spool);
     uint64_t used = spool_used_bytes(spool);
     release(&spool->held);
     release(&spool->current);
