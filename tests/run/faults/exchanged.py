@@ -53,13 +53,13 @@ class Exchange:
         shutil.rmtree(self.at, ignore_errors=True)
         shutil.copytree(self.pristine, self.at)
 
-    def give(self, words, file=None, turn=1, why=None):
+    def give(self, words, file=None, turn=1, why=None, out=subprocess.PIPE):
         names = {"RUN": "RUN.whywait", "SPOOL": "SPOOL.whywait"}
         env = dict(ENV, LD_PRELOAD=str(self.library), EXCHANGED=str(self.at / file), EXCHANGED_TURN=str(turn)) if file else dict(ENV)
         if why:
             env["EXCHANGED_ERRNO"] = str(why)
         return subprocess.run([self.tool, *(names.get(word, word) for word in words)], cwd=self.at, env=env, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=LIMIT_S)
+                              stdout=out, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
 
     def one(self, words, file, turn):
         """What is wrong, or ""; None when the file is not opened so many times."""
@@ -135,15 +135,32 @@ class Exchange:
         done = [self.give(["salvage", name]) for name in ("SPOOL", "OTHER.whywait")]
         return "" if not any(one.returncode or one.stderr for one in done) else f"two runs, parted again: {done}"
 
+    def build_unread(self):
+        """The kept build stands in for a program that has gone. Where it may not be read, that is said."""
+        self.begin()
+        program = (self.at / "faulted").read_bytes()
+        (self.at / "faulted").unlink()
+        kept, = (file for file in self.files if file.parts[:2] == ("RUN.whywait", "code") and (self.at / file).read_bytes() == program)
+        good, done = self.give(COMMANDS["report"]), self.give(COMMANDS["report"], kept, 1, errno.EACCES)
+        if good.returncode or good.stderr:
+            return f"the kept build: {good}"
+        if done.returncode != DEGRADED or done.stderr.count("\n") != 1 or f"{kept.name}: Permission denied" not in done.stderr:
+            return f"the kept build may not be read: status {done.returncode}, said {done.stderr!r}"
+        return ""
+
     def source_unread(self):
-        """Another text than the one that ran is not shown without a word."""
+        """Another text than the one that ran is not shown without a word, also where the word for what was written has no room."""
         self.begin()
         kept, = (file for file in self.files if file.name.endswith("-faulted.c"))
         words = COMMANDS["annotate"]
-        for file, why in ((kept, errno.EIO), (kept, errno.EMFILE)):
+        for file, why in ((kept, errno.EIO), (kept, errno.EMFILE), (kept, errno.EACCES)):
             done = self.give(words, file, 1, why)
             if done.returncode != DEGRADED or done.stderr.count("\n") != 1 or str(kept) not in done.stderr:
                 return f"the kept source: {os.strerror(why)}: status {done.returncode}, said {done.stderr!r}"
+        with open("/dev/full", "w") as full:
+            done = self.give(COMMANDS["html"], kept, 1, errno.EACCES, full)
+        if done.returncode != 1 or "No space left" not in done.stderr:
+            return f"html, standard output full: status {done.returncode}, said {done.stderr!r}"
         return ""
 
 
@@ -166,7 +183,7 @@ def main():
                     if wrong:
                         bad.append(f"{name}: {file}, opened for time {turn}: {wrong}")
                         print(bad[-1], flush=True)
-        for wrong in (exchange.program_unread(), exchange.source_unread(), exchange.debug_unread(), exchange.other_run()):
+        for wrong in (exchange.program_unread(), exchange.source_unread(), exchange.build_unread(), exchange.debug_unread(), exchange.other_run()):
             bad += [wrong] if wrong else []
             print(wrong, end="\n" if wrong else "")
     print(f"{n} files exchanged, {len(bad)} of them with consequences")
