@@ -239,6 +239,7 @@ static const char *const pauses[PAUSE_N] = {
     [PAUSE_DATA] = "asleep, or waiting for data",
     [PAUSE_NETWORK] = "waiting for another program over the network",
     [PAUSE_LOCK] = "waiting for a lock or another thread",
+    [PAUSE_INTERPRETER] = "waiting for Python's lock (GIL), which another thread has",
 };
 
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,

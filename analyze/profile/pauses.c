@@ -133,10 +133,14 @@ static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
     if (!key || key->what != WHAT_PLACE)
         return;
     uint64_t at = key_pair(key->id, entry->rank);
+    enum errand errand = errand_between(pauses->sites->trace, pauses->sites->code, entry->frame,
+                                        sites_sample_frame(pauses->sites, entry->frame));
+    bool is_locked = errand == ERRAND_INTERPRETER_LOCK;
     const uint64_t known_ns[PAUSE_N] = {[PAUSE_CHILD] = entry->pipe_ns,
                                         [PAUSE_NETWORK] = entry->network_ns,
                                         [PAUSE_SLEEP] = entry->timed_ns,
-                                        [PAUSE_LOCK] = entry->sync_ns};
+                                        [PAUSE_LOCK] = is_locked ? 0 : entry->sync_ns,
+                                        [PAUSE_INTERPRETER] = is_locked ? entry->sync_ns : 0};
     uint64_t other_ns = entry->blocked_ns;
     for (int i = 0; i < PAUSE_N; i++)
         other_ns -= known_ns[i];

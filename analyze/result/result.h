@@ -251,10 +251,11 @@ enum pause {
     PAUSE_SLEEP,
     PAUSE_FILE,
     PAUSE_MEMORY,
-    PAUSE_CHILD,   /* it starts a process, or waits for one */
-    PAUSE_DATA,    /* a timeout, or data from outside MPI */
-    PAUSE_NETWORK, /* data over the network, not from MPI */
-    PAUSE_LOCK,    /* another thread or process gives something free */
+    PAUSE_CHILD,       /* it starts a process, or waits for one */
+    PAUSE_DATA,        /* a timeout, or data from outside MPI */
+    PAUSE_NETWORK,     /* data over the network, not from MPI */
+    PAUSE_LOCK,        /* another thread or process gives something free */
+    PAUSE_INTERPRETER, /* another thread is in the interpreter */
     PAUSE_N
 };
 

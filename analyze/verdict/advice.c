@@ -218,10 +218,11 @@ static enum advice advice_of_sharing(const struct cause *cause)
 static enum advice advice_of_blocked(const struct cause *cause)
 {
     static const enum advice advice[PAUSE_N] = {
-        [PAUSE_UNKNOWN] = ADVICE_SYSTEM_CALLS,   [PAUSE_SLEEP] = ADVICE_SHORTEN_SLEEP,
-        [PAUSE_FILE] = ADVICE_FILE_ACCESS,       [PAUSE_MEMORY] = ADVICE_TOUCHED_MEMORY,
-        [PAUSE_CHILD] = ADVICE_CHILD_PROCESS,    [PAUSE_DATA] = ADVICE_OUTSIDE_DATA,
-        [PAUSE_NETWORK] = ADVICE_NETWORK_ANSWER, [PAUSE_LOCK] = ADVICE_HELD_LOCK};
+        [PAUSE_UNKNOWN] = ADVICE_SYSTEM_CALLS,     [PAUSE_SLEEP] = ADVICE_SHORTEN_SLEEP,
+        [PAUSE_FILE] = ADVICE_FILE_ACCESS,         [PAUSE_MEMORY] = ADVICE_TOUCHED_MEMORY,
+        [PAUSE_CHILD] = ADVICE_CHILD_PROCESS,      [PAUSE_DATA] = ADVICE_OUTSIDE_DATA,
+        [PAUSE_NETWORK] = ADVICE_NETWORK_ANSWER,   [PAUSE_LOCK] = ADVICE_HELD_LOCK,
+        [PAUSE_INTERPRETER] = ADVICE_OTHER_PROCESS};
     return cause->n_files ? ADVICE_FILE_ACCESS : advice[cause->pause];
 }
 
