@@ -324,17 +324,27 @@ static void report_excess(struct report *report, enum gain_excess excess)
                          n == 1 ? "its" : "their", explain_excess(excess), n == 1 ? "it" : "them"));
 }
 
-/* Where several rows have gains, somebody will add them up. Yet each leaves the others as they are. */
+/* Says what a gain stands for. Where several rows have gains, somebody will add them up, yet each leaves the others as
+ * they are. */
 static void report_gains(struct report *report)
 {
-    uint32_t n = 0;
-    for (size_t i = 0; i < report->rows.n; i++)
-        n += *explain_gain_share(&report->arena, row_cause(report, &report->rows.at[i]),
-                                 report->analysis->efficiency.wall_ns) != 0;
+    uint32_t n = 0, n_shared = 0;
+    for (size_t i = 0; i < report->rows.n; i++) {
+        const struct cause *cause = row_cause(report, &report->rows.at[i]);
+        if (!*explain_gain_share(&report->arena, cause, report->analysis->efficiency.wall_ns))
+            continue;
+        n++;
+        n_shared += cause->remedy == REMEDY_SHARE;
+    }
+    if (n)
+        page_paragraph(&report->page, INDENT, HANG,
+                       arena_printf(&report->arena, "if fixed: the run ends so much earlier %s%s%s%s",
+                                    n_shared ? "with the work divided evenly" : "",
+                                    n_shared && n_shared < n ? ", or " : "",
+                                    n_shared < n ? "with late ranks as fast as the others" : "",
+                                    n > 1 ? "; gains of rows do not add up" : ""));
     for (enum gain_excess excess = EXCESS_NONE + 1; excess < EXCESS_N; excess++)
         report_excess(report, excess);
-    if (n > 1)
-        page_line(&report->page, "%*sif fixed: each row alone; gains of several rows do not add up", INDENT, "");
 }
 
 /* What of a partition has no row of its own. */

@@ -89,7 +89,7 @@ function causeList(run) {
     refill(list, n ? el("li.columns", {"aria-hidden": "true"}, el("span", null, "why ranks wait"), el("span", null, "waiting"),
       el("span", null, "of waiting"), el("span", null, "if fixed"), el("span", null, "of run")) : null, report.causes.slice(0, upTo).map((cause) => causeItem(run, cause)));
     refill(gains, report.causes.slice(0, upTo).filter((cause) => cause.gain_share_text).length > 1
-      ? "if fixed: each row alone; gains of several rows do not add up" : null);
+      ? "if fixed: gains of rows do not add up" : null);
     const left = report.causes.slice(upTo);
     refill(rest, left.length ? [`and ${plural(left.length, "more cause")} with ${share(left.reduce((sum, c) => sum + c.share, 0))} of the waiting `,
       button("show all", () => fill(n))] : null);
