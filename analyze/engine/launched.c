@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The longest wait for an MPI that begins; that for its program to end. */
-enum { MEETING_S = 30, TICK_S = 1 };
+/* The longest wait for an MPI that begins, for its program to end, and for a launcher to read what was printed. */
+enum { MEETING_S = 30, TICK_S = 1, READ_MS = 2000 };
 enum { NEVER_MET = 3 }; /* status of a process that was to work */
 
 /* The first exchange. */
@@ -169,10 +170,22 @@ static void tick(struct engine *engine)
     say(launched, WORD_AT_WORK, MSG_DONTWAIT); /* one of many that say the same */
 }
 
+/* A launcher that is told to end all leaves what is still in its pipes. */
+static void wait_until_read(int fd)
+{
+    int left_bytes;
+    for (int i = 0; i < READ_MS && ioctl(fd, FIONREAD, &left_bytes) == 0 && left_bytes > 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void end(struct engine *engine)
 {
     struct launched *launched = launched_of(engine);
     fflush(NULL);
+    if (launched->is_broken) {
+        wait_until_read(STDOUT_FILENO);
+        wait_until_read(STDERR_FILENO);
+    }
     if (launched->socket >= 0)
         close(launched->socket);
     while (launched->mpi > 0 && waitpid(launched->mpi, NULL, 0) < 0 && errno == EINTR)

@@ -5,6 +5,7 @@ nobody is left.
 
     engine.py BUILD_DIR [--kill N] [-v]     (by hand: N times one of all processes is killed at some moment)
 """
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -98,26 +99,29 @@ def kill_some(machine, n):
         is_killed(machine, ("spread", "whywait-mpi", "mpirun")[i % 3], random.uniform(0.1, 1))
 
 
+def try_all(machine):
+    lib = machine.build / "lib"
+    if "--kill" in sys.argv:
+        kill_some(machine, int(sys.argv[sys.argv.index("--kill") + 1]))
+        return
+    for n in (1, 3):
+        same(machine, n)
+    same(machine, 2, "kill", 3, 7, said="died")
+    same(machine, 2, "stop", 1, 11, said="says nothing", WHYWAIT_PATIENCE="2")
+    same(machine, 2, "refuse", 2, 0, said="cannot open the run")
+    same(machine, 2, "kill-mpi", 3, 7, said="not answered", WHYWAIT_PATIENCE="2")
+    if can_hide():
+        same(machine, 2, said="have not come", NODES_LACK=f"{NODES[1]}:{lib}", WHYWAIT_MEETING="2")
+        same(machine, 2, said="cannot run here", NODES_LACK=f"{NODES[0]}:{lib}", WHYWAIT_MEETING="2")
+    is_killed_before_meeting(machine)
+    kill_some(machine, 3)
+
+
 def main():
-    build, n_machines = pathlib.Path(sys.argv[1]).resolve(), 0
-    with tempfile.TemporaryDirectory() as name:
-        for machine in machines(pathlib.Path(name), build):
-            n_machines += 1
-            if "--kill" in sys.argv:
-                kill_some(machine, int(sys.argv[sys.argv.index("--kill") + 1]))
-                continue
-            for n in (1, 3):
-                same(machine, n)
-            same(machine, 2, "kill", 3, 7, said="died")
-            same(machine, 2, "stop", 1, 11, said="says nothing", WHYWAIT_PATIENCE="2")
-            same(machine, 2, "refuse", 2, 0, said="cannot open the run")
-            same(machine, 2, "kill-mpi", 3, 7, said="not answered", WHYWAIT_PATIENCE="2")
-            if can_hide():
-                same(machine, 2, said="have not come", NODES_LACK=f"{NODES[1]}:{build}/lib", WHYWAIT_MEETING="2")
-                same(machine, 2, said="cannot run here", NODES_LACK=f"{NODES[0]}:{build}/lib", WHYWAIT_MEETING="2")
-            is_killed_before_meeting(machine)
-            kill_some(machine, 3)
-    return bool(faults) if n_machines else 77
+    build = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor() as at_once:
+        tried = list(at_once.map(try_all, machines(pathlib.Path(name), build)))
+    return bool(faults) if tried else 77
 
 
 sys.exit(main())
