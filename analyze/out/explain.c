@@ -386,8 +386,9 @@ static const char *explain_sharing(struct arena *arena, const struct cause *caus
     const struct cause_rank *rank = &cause->ranks[0];
     switch (cause->sharing) {
     case SHARED_BY_TURNS:
-        return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time", rank->n_threads,
-                            rank->rank);
+    case SHARED_BY_TURNS_OR_CPUS:
+        return arena_printf(arena, "%u threads of rank %u take turns in it, one at a time%s", rank->n_threads,
+                            rank->rank, cause->sharing == SHARED_BY_TURNS ? "" : ", because of a lock or too few CPUs");
     case SHARED_BY_INTERPRETER:
         if (cause->errand == ERRAND_INTERPRETER_LOCK) /* which says it */
             return NULL;
@@ -781,6 +782,12 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                             "let the threads of rank %u work at the same time: shorten the critical section or lock "
                             "around it, or give each thread data of its own",
                             cause->ranks[0].rank);
+    case ADVICE_LET_RUN_AT_ONCE:
+        return arena_printf(
+            arena,
+            "let the threads of rank %u work at the same time: give each a CPU of its own first; if they "
+            "still take turns, shorten the critical section or lock around it",
+            cause->ranks[0].rank);
     case ADVICE_COMPARE_NODES:
         return arena_printf(arena,
                             "the late ranks are on %s: compare its clock speed, memory and load with other nodes",

@@ -90,6 +90,21 @@ void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, s
     map_release(&cause_of);
 }
 
+static struct thread_life *life_of(struct thread_use *use, uint32_t location)
+{
+    if (location >= use->lives.n)
+        vec_resize(&use->lives, (size_t)location + 1);
+    return &use->lives.at[location];
+}
+
+void thread_use_switch(struct thread_use *use, const struct event *event)
+{
+    struct thread_life *life = life_of(use, event->loc);
+    if (event->kind == EV_ON && life->off_ns)
+        life->lacked_ns += event->time_ns - life->off_ns;
+    life->off_ns = event->kind == EV_OFF && (event->flags & WW_SW_PREEMPTED) ? event->time_ns : 0;
+}
+
 void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event)
 {
     bool is_idle = sites_sample_is_idle(sites, event->frame);
@@ -99,9 +114,7 @@ void thread_use_take(struct thread_use *use, struct sites *sites, const struct l
         return;
     sparse_add(&use->sampled, key_pair(key->id, event->loc), (double)event->weight_ns);
     sparse_add(&use->n, key_pair(key->id, event->loc), 1);
-    if (event->loc >= use->lives.n)
-        vec_resize(&use->lives, (size_t)event->loc + 1);
-    struct thread_life *life = &use->lives.at[event->loc];
+    struct thread_life *life = life_of(use, event->loc);
     life->first_ns = life->first_ns ? life->first_ns : event->time_ns;
     life->last_ns = event->time_ns;
     life->calls_mpi |= !lane->is_worker;
@@ -127,6 +140,7 @@ void thread_use_unpack(struct thread_use *use, struct unpacking *unpacking)
         life->first_ns = life->first_ns ? life->first_ns : later.lives.at[i].first_ns;
         life->last_ns = later.lives.at[i].last_ns ? later.lives.at[i].last_ns : life->last_ns;
         life->calls_mpi |= later.lives.at[i].calls_mpi;
+        life->lacked_ns += later.lives.at[i].lacked_ns;
     }
     thread_use_release(&later);
 }
@@ -146,7 +160,7 @@ void thread_use_release(struct thread_use *use)
 
 /* Of one place, by rank. */
 struct place_use {
-    double all_ns, most_ns, n;
+    double all_ns, most_ns, n, lacked_ns;
     uint32_t n_callers;
 };
 
@@ -239,6 +253,7 @@ static void use_of_place(const struct teams *teams, uint32_t place, struct place
         at->most_ns = fmax(at->most_ns, use->sampled.at[i].ns);
         at->n += sparse_get(&use->n, key);
         at->n_callers += use->lives.at[(uint32_t)key].calls_mpi;
+        at->lacked_ns += (double)use->lives.at[(uint32_t)key].lacked_ns;
     }
 }
 
@@ -251,6 +266,7 @@ static void share_among_threads(const struct teams *teams, struct cause_rank *ra
     rank->n_threads = teams->n_here[rank->rank];
     rank->n_callers = use->n_callers;
     rank->n_at_once = teams->crews[rank->rank].n_at_once;
+    rank->threads_lacked_ns = use->lacked_ns;
     rank->most_share = use->most_ns / use->all_ns;
     /* As if there had been one more sample of each kind: few that agree are no proof. */
     double part = (rank->most_share * use->n + 1) / (use->n + 2);

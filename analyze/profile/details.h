@@ -39,6 +39,8 @@ double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_o
 /* Samples on a CPU, by place and location. */
 struct thread_life {
     uint64_t first_ns, last_ns; /* seen at work; 0 = never */
+    uint64_t lacked_ns;         /* ready to run outside MPI, but without a CPU */
+    uint64_t off_ns;            /* since when it is so; 0 = it is not */
     bool calls_mpi;
 };
 struct thread_use {
@@ -47,12 +49,17 @@ struct thread_use {
 };
 
 void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event);
+void thread_use_switch(struct thread_use *use, const struct event *event);
 /* First reading: every event, after lanes_feed. */
 static inline void thread_use_feed(struct thread_use *use, struct sites *sites, const struct lane *lane,
                                    const struct event *event)
 {
-    if (event->kind == EV_SAMPLE && lane->has_team && !lane->depth && !(event->flags & WW_S_BLOCKED))
+    if (!lane->has_team || lane->depth)
+        return;
+    if (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED))
         thread_use_take(use, sites, lane, event);
+    else if (event->kind == EV_OFF || event->kind == EV_ON)
+        thread_use_switch(use, event);
 }
 /* Gives that of a section away; adds it to that of the run. */
 void thread_use_pack(struct thread_use *use, struct packing *packing);

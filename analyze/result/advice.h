@@ -21,6 +21,7 @@
     X(SHARE_CALLERS, "share-calling-threads")     /* likewise, and these threads call MPI themselves */                \
     X(SHARE_THREADS, "share-threads")             /* one thread has more of it than the others */                      \
     X(SHORTEN_SECTION, "shorten-section")         /* threads take turns in it */                                       \
+    X(LET_RUN_AT_ONCE, "let-run-at-once")         /* likewise, because of a lock or too few CPUs */                    \
     X(PROCESSES, "processes")                     /* ... since an interpreter runs one at a time */                    \
     X(SHARE_LOOP, "share-loop")                   /* counts prove more work in a loop */                               \
     X(SHARE_WORK, "share-work")                   /* ... elsewhere */                                                  \

@@ -150,21 +150,22 @@ struct cause_site {
 struct cause_rank {
     uint32_t rank;
     double blame_ns;
-    double time_ns;      /* that this rank spent in the step over the whole run */
-    double computing_ns; /* of it, on a CPU */
-    double entered_ns;   /* beside it: in what is inside the code that names the cause, and no part of the cause */
-    double error_ns;     /* standard error of time_ns, as far as samples tell it */
-    uint64_t executions; /* 0 = not counted */
-    double instructions; /* or so, from the length of the machine code that was executed; 0 = not counted */
-    double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
-    uint64_t bytes;      /* allocated in it; 0 = none, or not recorded */
-    uint64_t file_bytes; /* read from files and written to them in it (MPI-IO) */
-    double threads;      /* that ran it at a time, on average; 0 = unknown, or none but those that call MPI */
-    uint32_t n_threads;  /* of the process that were seen in it and lived at once; 0 = unknown, as above */
-    uint32_t n_callers;  /* of those that were seen in it, those that call MPI */
-    uint32_t n_at_once;  /* of them, as many as its CPUs can run */
-    double most_share;   /* of the time on a CPU of them all here, what one thread has, who has most; */
-    double most_error;   /* and the standard error of that */
+    double time_ns;           /* that this rank spent in the step over the whole run */
+    double computing_ns;      /* of it, on a CPU */
+    double entered_ns;        /* beside it: in what is inside the code that names the cause, and no part of the cause */
+    double error_ns;          /* standard error of time_ns, as far as samples tell it */
+    uint64_t executions;      /* 0 = not counted */
+    double instructions;      /* or so, from the length of the machine code that was executed; 0 = not counted */
+    double cost_error;        /* relative standard error of computing_ns / executions; 0 = unknown */
+    uint64_t bytes;           /* allocated in it; 0 = none, or not recorded */
+    uint64_t file_bytes;      /* read from files and written to them in it (MPI-IO) */
+    double threads;           /* that ran it at a time, on average; 0 = unknown, or none but those that call MPI */
+    uint32_t n_threads;       /* of the process that were seen in it and lived at once; 0 = unknown, as above */
+    uint32_t n_callers;       /* of those that were seen in it, those that call MPI */
+    uint32_t n_at_once;       /* of them, as many as its CPUs can run */
+    double threads_lacked_ns; /* all those that were seen in it were ready for so long, outside MPI, without a CPU */
+    double most_share;        /* of the time on a CPU of them all here, what one thread has, who has most; */
+    double most_error;        /* and the standard error of that */
 };
 
 struct cause_file {
@@ -242,7 +243,8 @@ enum thread_sharing {
     SHARED_EVENLY,
     SHARED_UNEVENLY,
     SHARED_BY_TURNS,
-    SHARED_BY_INTERPRETER /* by turns, since the interpreter runs one thread at a time */
+    SHARED_BY_TURNS_OR_CPUS, /* likewise, but they may have lacked CPUs to run at once */
+    SHARED_BY_INTERPRETER    /* by turns, since the interpreter runs one thread at a time */
 };
 
 /* For what most of a cause's time asleep or in the kernel passes, on the rank most to blame. */

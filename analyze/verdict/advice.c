@@ -29,7 +29,9 @@ enum thread_sharing thread_sharing_of(const struct analysis *analysis, const str
         return SHARED_UNEVENLY;
     bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;
     bool is_alone = rank->threads < MORE_THREADS && had_cpus;
-    return is_alone ? SHARED_BY_TURNS : SHARED_EVENLY;
+    /* A lock lets one thread run at a time, and so does a CPU that they share: then others are ready meanwhile. */
+    bool may_lack = 2 * rank->threads_lacked_ns > (rank->n_threads - rank->threads) * rank->computing_ns;
+    return !is_alone ? SHARED_EVENLY : may_lack ? SHARED_BY_TURNS_OR_CPUS : SHARED_BY_TURNS;
 }
 
 /* The call of MPI that a step is; NULL = it is none. */
@@ -205,6 +207,8 @@ static enum advice advice_of_sharing(const struct cause *cause)
         return cause->ranks[0].n_callers > 1 ? ADVICE_SHARE_CALLERS : ADVICE_SHARE_THREADS;
     if (cause->sharing == SHARED_BY_TURNS)
         return ADVICE_SHORTEN_SECTION;
+    if (cause->sharing == SHARED_BY_TURNS_OR_CPUS)
+        return ADVICE_LET_RUN_AT_ONCE;
     if (cause->sharing == SHARED_BY_INTERPRETER)
         return ADVICE_PROCESSES;
     if (waits_for_workers(cause))

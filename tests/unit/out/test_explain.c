@@ -108,22 +108,28 @@ static void threads_that_share_unevenly_are_told(void **state)
     (void)state;
     static const struct {
         uint32_t n_threads, n_at_once;
-        double at_a_time, most_share, most_error, lacking_ns;
+        double at_a_time, most_share, most_error, lacking_ns, threads_lacked_ns;
         const char *told, *next; /* NULL: nothing is said of threads */
     } cases[] = {
-        {4, 4, 1.4, 0.71, 0.02, 0, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
+        {4, 4, 1.4, 0.71, 0.02, 0, 0, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
          "divide it evenly among the threads of rank 1 first: another schedule"},
-        {2, 2, 1.1, 0.91, 0.03, 0, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
+        {2, 2, 1.1, 0.91, 0.03, 0, 0, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
          "divide it evenly among the threads of rank 1 first"},
         /* Too few samples to know. */
-        {4, 4, 3.1, 0.36, 0.1, 0, NULL, NULL},
-        {4, 4, 3.9, 0.27, 0.01, 0, NULL, NULL},
-        {4, 4, 1, 0.27, 0.01, 0, "; 4 threads of rank 1 take turns in it, one at a time",
+        {4, 4, 3.1, 0.36, 0.1, 0, 0, NULL, NULL},
+        {4, 4, 3.9, 0.27, 0.01, 0, 0, NULL, NULL},
+        {4, 4, 1, 0.27, 0.01, 0, 0, "; 4 threads of rank 1 take turns in it, one at a time",
          "let the threads of rank 1 work at the same time: shorten the critical section"},
+        /* Of 9 s that three more threads could have worked, they had no CPU for 4 or 5. */
+        {4, 4, 1, 0.27, 0.01, 0, 4e9, "; 4 threads of rank 1 take turns in it, one at a time",
+         "let the threads of rank 1 work at the same time: shorten the critical section"},
+        {4, 4, 1, 0.27, 0.01, 0, 5e9,
+         "; 4 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
+         "let the threads of rank 1 work at the same time: give each a CPU of its own first"},
         /* They have one CPU, or others use the rest: no wonder. */
-        {4, 1, 1, 0.27, 0.01, 0, NULL, NULL},
-        {4, 4, 1, 0.27, 0.01, 1.5e9, NULL, NULL},
-        {1, 4, 1, 1, 0.01, 0, NULL, NULL},
+        {4, 1, 1, 0.27, 0.01, 0, 0, NULL, NULL},
+        {4, 4, 1, 0.27, 0.01, 1.5e9, 0, NULL, NULL},
+        {1, 4, 1, 1, 0.01, 0, 0, NULL, NULL},
     };
     const struct step step = {.place = CODE_NONE};
     struct trace trace = {0};
@@ -132,6 +138,8 @@ static void threads_that_share_unevenly_are_told(void **state)
         struct arena arena = {0};
         struct cause_rank late = {.rank = 1,
                                   .time_ns = 3e9,
+                                  .computing_ns = 3e9,
+                                  .threads_lacked_ns = cases[i].threads_lacked_ns,
                                   .n_threads = cases[i].n_threads,
                                   .n_at_once = cases[i].n_at_once,
                                   .threads = cases[i].at_a_time,
