@@ -383,6 +383,16 @@ static inline bool load_at(struct stack_pages *pages, const struct python_layout
     return pointer + WORD >= begin && (pointer < begin || pointer - begin < MOST_CODE_BYTES);
 }
 
+/* The interpreter's own frame, which it puts behind those that C code called. */
+static inline void end_run(struct python_walk *walk, uint64_t base)
+{
+    struct python_frame *last = walk->n > 0 ? &walk->frame[walk->n - 1] : NULL;
+    if (!last || last->is_entry)
+        return;
+    last->is_entry = true;
+    last->base = base;
+}
+
 /* Appends the frame, unless it is one of C code. False when something is odd. */
 static inline bool take_frame(struct stack_pages *pages, const struct python_layout *layout, uint64_t frame,
                               struct python_walk *walk)
@@ -392,14 +402,14 @@ static inline bool take_frame(struct stack_pages *pages, const struct python_lay
     if (layout->entry != PYTHON_EVERY_FRAME && !load_small(pages, frame + layout->frame_entry, 1, &entry))
         return false;
     if (layout->entry == PYTHON_BY_OWNER && entry >= OWNERS_OF_CODE) {
-        if (walk->n > 0)
-            walk->frame[walk->n - 1].is_entry = true;
+        end_run(walk, frame);
         return true;
     }
     if (!load(pages, frame + layout->frame_code, &to->code))
         return false;
     to->code &= ~(uint64_t)(WORD - 1); /* low bits are the interpreter's */
     to->is_entry = layout->entry != PYTHON_BY_OWNER && entry != 0;
+    to->base = 0;
     if (!is_address(to->code) || !load_at(pages, layout, frame, to))
         return false;
     walk->n++;

@@ -30,6 +30,7 @@ struct python_frame {
     uint64_t mark; /* its fields, mixed: tells whether another object has come to the same address */
     uint32_t at;   /* bytes of byte code before the present instruction; PYTHON_BEGIN = none has run */
     bool is_entry; /* C code called it: the frames further out stand behind that C code */
+    uint64_t base; /* of an entry: where the C function that runs it has the interpreter's own frame; 0 = not known */
 };
 #define PYTHON_BEGIN UINT32_MAX
 

@@ -360,6 +360,22 @@ static unsigned n_runs(const struct python_walk *python)
     return n;
 }
 
+/* From 3.12 on the function that runs frames has the interpreter's own frame on its part of the stack. Which addresses
+ * of the walk are in it, then: whatever the function is called, since compilers move parts of it elsewhere. */
+static bool find_bases(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
+{
+    bool has_any = false;
+    for (unsigned i = 0, at = 0; i < n_inner; i++) {
+        uint64_t end = i + 1 < walk->n ? walk->slot[i + 1] : UINT64_MAX;
+        bool is_there = false;
+        for (; at < python->n && python->frame[at].base < end; at++)
+            is_there |= python->frame[at].base > walk->slot[i];
+        is_run[i] = is_there && is_interpreter(walk->address[i]);
+        has_any |= is_run[i];
+    }
+    return has_any;
+}
+
 /* Which addresses of the walk are in the function that runs frames. A second interpreter inside this one has more of
  * them, and its frames are not read while it sleeps. So where all frames are known, the innermost too many are left
  * out.
@@ -367,6 +383,8 @@ static unsigned n_runs(const struct python_walk *python)
 static void find_runs(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
 {
     unsigned n = 0, n_known = n_runs(python);
+    if (find_bases(walk, n_inner, python, is_run))
+        return;
     for (unsigned i = 0; i < n_inner; i++) {
         is_run[i] = is_interpreter(walk->address[i]) && runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0);
         n += is_run[i];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames of Python: an interpreter made by hand, whole and overwritten; the forms of line tables; the table of offsets.
- */
+/* Frames of Python: an interpreter made by hand, whole and overwritten; the forms of line tables; the table of offsets;
+ * the frames' places among those of C code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include "wrap/format.h"
 #include "wrap/record/stack/python_code.h"
+#include "wrap/record/stack/stacks.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ static int set_up(void **state)
 {
     struct ww_header header = {.kind = WW_KIND_EVENTS};
     (void)state;
+    assert_true(unwind_init());
     char *at = mmap(NULL, ARENA_BYTES + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     arena.at = at + 4096;
     mprotect(arena.at, ARENA_BYTES, PROT_READ | PROT_WRITE);
@@ -467,6 +469,64 @@ static void test_text(void **state)
     assert_int_equal(python_text(layout, place(ARENA_BYTES), text, sizeof text), 0);
 }
 
+/* Three frames, with the interpreter's own behind the second and the third. */
+static uint64_t put_owned_frames(const uint64_t *shims)
+{
+    enum { STATE_AT = 50000, FRAMES_AT = 51000, ON_C_STACK = 3 };
+    uint64_t state = place(STATE_AT), frames[] = {place(FRAMES_AT), place(FRAMES_AT + FRAME_BYTES),
+                                                  shims[0],         place(FRAMES_AT + 2 * FRAME_BYTES),
+                                                  shims[1],         0};
+    put_word(state + 56, place(256));
+    put_word(place(256) + 8, frames[0]);
+    for (unsigned i = 0; frames[i]; i++) {
+        uint64_t code = place(8192 + (size_t)(i + 1) * CODE_BYTES);
+        put_word(frames[i] + 32, code);
+        put_word(frames[i] + 48, frames[i + 1]);
+        put_word(frames[i] + 56, code + 184 + 2);
+        *(char *)(uintptr_t)(frames[i] + 68) = frames[i] == shims[0] || frames[i] == shims[1] ? ON_C_STACK : 0;
+    }
+    return state;
+}
+
+static uint64_t address_of(const struct python_walk *walk, struct python_codes **codes, unsigned i)
+{
+    return python_codes_address(codes, &spool, &walk->frame[i]);
+}
+
+/* Compilers cut the function that runs frames in two. Whatever it is called, it has the interpreter's own frames on its
+ * part of the stack. */
+static void test_places_in_c(void **state)
+{
+    enum { IN_C = 0x700000, MAIN = 0x800000, INTERPRETER = 0x400000 };
+    static struct python_walk python;
+    struct stack_table table = {.last_id = 0};
+    uint64_t low = place(52000), shims[] = {low + 80, low + 560};
+    struct stack_walk walk = {.n = 5,
+                              .address = {INTERPRETER + 10, IN_C, INTERPRETER + 20, INTERPRETER + 30, MAIN},
+                              .slot = {0, low + 200, low + 304, low + 704, low + 800},
+                              .end_slot = low + 904};
+    struct python_layout owned = *python_layout_of(11, NULL, 0);
+    (void)state;
+    owned.entry = PYTHON_BY_OWNER;
+    atomic_store(&python_process.layout, &owned);
+    python_process.low = INTERPRETER;
+    python_process.high = INTERPRETER + 4096;
+    python_walk_safely(&python, &scratch, put_owned_frames(shims), 0);
+    assert_int_equal(python.n, 3);
+    assert_true(python.frame[1].is_entry && python.frame[2].is_entry);
+    stacks_merge(&table, &spool, &walk, &python);
+    assert_int_equal(walk.n, 5);
+    assert_true(walk.address[0] == address_of(&python, &table.codes, 0));
+    assert_true(walk.address[1] == address_of(&python, &table.codes, 1));
+    assert_true(walk.address[2] == IN_C);
+    assert_true(walk.address[3] == address_of(&python, &table.codes, 2));
+    assert_true(walk.address[4] == MAIN);
+    python_codes_release(&table.codes);
+    python_process.low = python_process.high = 0;
+    atomic_store(&python_process.layout, python_layout_of(11, NULL, 0));
+    make_interpreter();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_collector),
         cmocka_unit_test(test_second_interpreter),
         cmocka_unit_test(test_first_interpreter),
+        cmocka_unit_test(test_places_in_c),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
