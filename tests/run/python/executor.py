@@ -36,10 +36,11 @@ def share(executor, connection):
 def main():
     comm = MPI.COMM_WORLD
     if comm.rank == 1:
-        here, there = multiprocessing.Pipe()
-        process = multiprocessing.Process(target=answer, args=(there,))
+        fork = multiprocessing.get_context("fork")  # other ways import this file, and so begin MPI again
+        here, there = fork.Pipe()
+        process = fork.Process(target=answer, args=(there,))
         process.start()
-        executor = ProcessPoolExecutor(2)
+        executor = ProcessPoolExecutor(2, mp_context=fork)
     for _ in range(20):
         if comm.rank == 1:
             share(executor, here)

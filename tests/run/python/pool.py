@@ -27,7 +27,8 @@ def share(pool):
 
 def main():
     comm = MPI.COMM_WORLD
-    pool = multiprocessing.Pool(2) if comm.rank == 1 else None
+    fork = multiprocessing.get_context("fork")  # other ways import this file, and so begin MPI again
+    pool = fork.Pool(2) if comm.rank == 1 else None
     for _ in range(20):
         if pool:
             share(pool)
