@@ -103,6 +103,7 @@ static const struct table {
 } tables[] = {
     {.minor = 13, .collector = 10, .state = 19, .frame = 28, .code = 34, .bytes = 64, .string = 67, .collecting = 71},
     {.minor = 14, .collector = 11, .state = 22, .frame = 31, .code = 39, .bytes = 74, .string = 77, .collecting = 81},
+    {.minor = 15, .collector = 11, .state = 22, .frame = 39, .code = 47, .bytes = 86, .string = 89, .collecting = 94},
 };
 
 /* The word at `i` of the group that begins with a size: an offset within that. */

@@ -408,19 +408,38 @@ static void test_columns(void **state)
     }
 }
 
-/* The words of 3.13 that matter. */
-static void fill_table(uint64_t *word)
+/* Where tables have their groups of words: thread state, frame, code, bytes, string, collector. */
+enum { N_GROUPS = 3 };
+static const struct groups {
+    unsigned minor, state, frame, code, bytes, string, collector;
+} groups[N_GROUPS] = {{13, 19, 28, 34, 64, 67, 71}, {14, 22, 31, 39, 74, 77, 81}, {15, 22, 39, 47, 86, 89, 94}};
+
+/* The words that matter. */
+static void fill_table(uint64_t *word, const struct groups *at)
 {
+    uint64_t *state = word + at->state, *frame = word + at->frame, *code = word + at->code;
+    uint64_t *bytes = word + at->bytes, *string = word + at->string, *collector = word + at->collector;
     memset(word, 0, 96 * sizeof *word);
     memcpy(word, "xdebugpy", 8);
-    word[1] = 0x030d00f0;
-    word[19] = 400, word[19 + 4] = 72;                                          /* thread state */
-    word[28] = 88, word[28 + 1] = 8, word[28 + 3] = 56, word[28 + 5] = 70;      /* frame */
-    word[34] = 216, word[34 + 1] = 112, word[34 + 3] = 128, word[34 + 4] = 136; /* code */
-    word[34 + 5] = 68, word[34 + 9] = 208;
-    word[64] = 40, word[65] = 16, word[66] = 32;                        /* bytes */
-    word[10] = 7400, word[19 + 3] = 16, word[71] = 240, word[72] = 200; /* collector */
-    word[67] = 64, word[68] = 32, word[69] = 16, word[70] = 40;         /* string */
+    word[1] = 0x030000f0 | at->minor << 16;
+    state[0] = 400, state[3] = 16, state[4] = 72;
+    frame[0] = 88, frame[1] = 8, frame[3] = 56, frame[5] = 70;
+    code[0] = 216, code[1] = 112, code[3] = 128, code[4] = 136, code[5] = 68, code[9] = 208;
+    bytes[0] = 40, bytes[1] = 16, bytes[2] = 32;
+    word[at->minor == 13 ? 10 : 11] = 7400, collector[0] = 240, collector[1] = 200;
+    string[0] = 64, string[1] = 32, string[2] = 16, string[3] = 40;
+}
+
+static void check_layout(const struct python_layout *layout, unsigned minor)
+{
+    assert_non_null(layout);
+    assert_int_equal(layout->minor, minor);
+    assert_int_equal(layout->state_frame, 72);
+    assert_int_equal(layout->frame_entry, 70);
+    assert_int_equal(layout->code_name, 128);
+    assert_int_equal(layout->compact_bytes, 56);
+    assert_int_equal(layout->state_interpreter, 16);
+    assert_int_equal(layout->interpreter_collects, 7600);
 }
 
 static void test_layouts(void **state)
@@ -431,23 +450,19 @@ static void test_layouts(void **state)
         assert_int_equal(python_layout_of(minor, NULL, 0)->minor, minor);
     assert_null(python_layout_of(8, NULL, 0));
     assert_null(python_layout_of(13, NULL, 0));
-    fill_table(word);
-    const struct python_layout *layout = python_layout_of(13, word, sizeof word);
-    assert_non_null(layout);
-    assert_int_equal(layout->state_frame, 72);
-    assert_int_equal(layout->frame_entry, 70);
-    assert_int_equal(layout->code_name, 128);
-    assert_int_equal(layout->compact_bytes, 56);
-    assert_int_equal(layout->state_interpreter, 16);
-    assert_int_equal(layout->interpreter_collects, 7600);
-    assert_null(python_layout_of(13, word, sizeof word - 8));
-    assert_null(python_layout_of(14, word, sizeof word));
+    for (unsigned i = 0; i < N_GROUPS; i++) {
+        fill_table(word, &groups[i]);
+        check_layout(python_layout_of(groups[i].minor, word, sizeof word), groups[i].minor);
+        assert_null(python_layout_of(groups[i].minor, word, sizeof word - 8));
+        assert_null(python_layout_of(groups[(i + 1) % N_GROUPS].minor, word, sizeof word));
+    }
+    fill_table(word, &groups[0]);
     word[2] = 1; /* without a lock */
     assert_null(python_layout_of(13, word, sizeof word));
-    fill_table(word);
+    fill_table(word, &groups[0]);
     word[0] = 0;
     assert_null(python_layout_of(13, word, sizeof word));
-    fill_table(word);
+    fill_table(word, &groups[0]);
     word[28 + 5] = 88; /* outside */
     assert_null(python_layout_of(13, word, sizeof word));
 }
