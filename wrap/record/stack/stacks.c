@@ -352,7 +352,7 @@ static bool put_collector(struct stack_table *table, struct spool *spool, struct
 }
 
 /* How many addresses of the walk should be in the function that runs frames. */
-static unsigned n_runs(const struct python_walk *python)
+static unsigned n_entries(const struct python_walk *python)
 {
     unsigned n = python->n > 0 && !python->frame[python->n - 1].is_entry;
     for (unsigned i = 0; i < python->n; i++)
@@ -360,39 +360,49 @@ static unsigned n_runs(const struct python_walk *python)
     return n;
 }
 
-/* From 3.12 on the function that runs frames has the interpreter's own frame on its part of the stack. Which addresses
- * of the walk are in it, then: whatever the function is called, since compilers move parts of it elsewhere. */
-static bool find_bases(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
+/* From 3.12 on the function that runs frames has the interpreter's own frame on its part of the stack. So many of them
+ * lie in the part of each address, then: whatever the function is called, since compilers move parts of it elsewhere.
+ * It is missing where a walk went on behind code that an interpreter had made: then the part is that code's. */
+static bool count_bases(const struct stack_walk *walk, const struct python_walk *python, unsigned *n_runs)
 {
-    bool has_any = false;
-    for (unsigned i = 0, at = 0; i < n_inner; i++) {
-        uint64_t end = i + 1 < walk->n ? walk->slot[i + 1] : UINT64_MAX;
-        bool is_there = false;
+    unsigned n_found = 0;
+    for (unsigned i = 0, at = 0; i < walk->n; i++) {
+        uint64_t outermost = walk->flags & WW_STACK_CUT ? UINT64_MAX : walk->end_slot;
+        uint64_t end = i + 1 < walk->n ? walk->slot[i + 1] : outermost;
+        n_runs[i] = 0;
         for (; at < python->n && python->frame[at].base < end; at++)
-            is_there |= python->frame[at].base > walk->slot[i];
-        is_run[i] = is_there && is_interpreter(walk->address[i]);
-        has_any |= is_run[i];
+            n_runs[i] += python->frame[at].base > walk->slot[i];
+        n_found += n_runs[i];
     }
-    return has_any;
+    return n_found > 0;
 }
 
-/* Which addresses of the walk are in the function that runs frames. A second interpreter inside this one has more of
- * them, and its frames are not read while it sleeps. So where all frames are known, the innermost too many are left
- * out.
+/* Which of the first addresses of the walk are in the function that runs frames. A second interpreter inside this one
+ * has more of them, and its frames are not read while it sleeps. So where all frames are known, the innermost too many
+ * are left out.
  */
-static void find_runs(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python, bool *is_run)
+static void find_runs(const struct stack_walk *walk, unsigned n_inner, const struct python_walk *python,
+                      unsigned *n_runs)
 {
-    unsigned n = 0, n_known = n_runs(python);
-    if (find_bases(walk, n_inner, python, is_run))
-        return;
+    unsigned n = 0, n_known = n_entries(python);
     for (unsigned i = 0; i < n_inner; i++) {
-        is_run[i] = is_interpreter(walk->address[i]) && runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0);
-        n += is_run[i];
+        bool is_run = is_interpreter(walk->address[i]) && runs_frames(walk->address[i], i > 0 || walk->slot[0] != 0);
+        n_runs[i] = is_run;
+        n += is_run;
     }
     for (unsigned i = 0; i < n_inner && n > n_known && !python->is_cut; i++) {
-        n -= is_run[i];
-        is_run[i] = false;
+        n -= n_runs[i];
+        n_runs[i] = 0;
     }
+}
+
+/* Those up to the interpreter's last. */
+static unsigned inner_addresses(const struct stack_walk *walk, const unsigned *n_runs)
+{
+    unsigned n = walk->n;
+    while (n > 0 && !(walk->flags & WW_STACK_CUT) && !is_interpreter(walk->address[n - 1]) && !n_runs[n - 1])
+        n--;
+    return n ? n : walk->n;
 }
 
 /* Frames for which no C code was found come behind the interpreter's last. Where the walk of the C stack ended too
@@ -401,19 +411,18 @@ void stacks_merge(struct stack_table *table, struct spool *spool, struct stack_w
                   const struct python_walk *python)
 {
     struct stack_walk merged = {.n = 0, .flags = walk->flags | (python->is_cut ? WW_STACK_CUT : 0)};
-    unsigned n_inner = walk->n, n_done = 0;
-    bool collects = python->collects, is_run[STACK_MAX_FRAMES] = {false};
-    while (n_inner > 0 && !(walk->flags & WW_STACK_CUT) && !is_interpreter(walk->address[n_inner - 1]))
-        n_inner--;
-    n_inner = n_inner ? n_inner : walk->n;
-    find_runs(walk, n_inner, python, is_run);
-    bool has_c_inside = python->is_sample && !is_run[0];
+    unsigned n_runs[STACK_MAX_FRAMES] = {0}, n_done = 0;
+    bool is_known = count_bases(walk, python, n_runs);
+    unsigned n_inner = inner_addresses(walk, n_runs);
+    if (!is_known)
+        find_runs(walk, n_inner, python, n_runs);
+    bool collects = python->collects, has_c_inside = python->is_sample && !n_runs[0];
     for (unsigned i = 0; i < n_inner; i++) {
         if (collects && is_interpreter(walk->address[i]))
             collects = put_collector(table, spool, &merged);
         if (!is_interpreter(walk->address[i]))
             put_address(&merged, walk->address[i]);
-        else if (is_run[i])
+        for (unsigned run = 0; run < n_runs[i]; run++)
             n_done = put_run(table, spool, python, n_done, &merged, has_c_inside);
     }
     while (n_done < python->n)

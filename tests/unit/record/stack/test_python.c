@@ -484,6 +484,8 @@ static void test_text(void **state)
     assert_int_equal(python_text(layout, place(ARENA_BYTES), text, sizeof text), 0);
 }
 
+enum { IN_C = 0x700000, MAIN = 0x800000, INTERPRETER = 0x400000 };
+
 /* Three frames, with the interpreter's own behind the second and the third. */
 static uint64_t put_owned_frames(const uint64_t *shims)
 {
@@ -503,16 +505,21 @@ static uint64_t put_owned_frames(const uint64_t *shims)
     return state;
 }
 
-static uint64_t address_of(const struct python_walk *walk, struct python_codes **codes, unsigned i)
+/* These frames of Python and addresses of C code, in this order. */
+static void check_merged(const struct stack_walk *merged, struct stack_table *table, const struct python_walk *python)
 {
-    return python_codes_address(codes, &spool, &walk->frame[i]);
+    uint64_t frame[3];
+    for (unsigned i = 0; i < 3; i++)
+        frame[i] = python_codes_address(&table->codes, &spool, &python->frame[i]);
+    uint64_t wanted[] = {frame[0], frame[1], IN_C, frame[2], MAIN};
+    assert_int_equal(merged->n, 5);
+    assert_memory_equal(merged->address, wanted, sizeof wanted);
 }
 
 /* Compilers cut the function that runs frames in two. Whatever it is called, it has the interpreter's own frames on its
- * part of the stack. */
+ * part of the stack. Where it was not found itself, the frames come behind what has that part. */
 static void test_places_in_c(void **state)
 {
-    enum { IN_C = 0x700000, MAIN = 0x800000, INTERPRETER = 0x400000 };
     static struct python_walk python;
     struct stack_table table = {.last_id = 0};
     uint64_t low = place(52000), shims[] = {low + 80, low + 560};
@@ -520,6 +527,8 @@ static void test_places_in_c(void **state)
                               .address = {INTERPRETER + 10, IN_C, INTERPRETER + 20, INTERPRETER + 30, MAIN},
                               .slot = {0, low + 200, low + 304, low + 704, low + 800},
                               .end_slot = low + 904};
+    struct stack_walk leaping = {
+        .n = 3, .address = {INTERPRETER + 10, IN_C, MAIN}, .slot = {0, low + 200, low + 800}, .end_slot = low + 904};
     struct python_layout owned = *python_layout_of(11, NULL, 0);
     (void)state;
     owned.entry = PYTHON_BY_OWNER;
@@ -530,12 +539,9 @@ static void test_places_in_c(void **state)
     assert_int_equal(python.n, 3);
     assert_true(python.frame[1].is_entry && python.frame[2].is_entry);
     stacks_merge(&table, &spool, &walk, &python);
-    assert_int_equal(walk.n, 5);
-    assert_true(walk.address[0] == address_of(&python, &table.codes, 0));
-    assert_true(walk.address[1] == address_of(&python, &table.codes, 1));
-    assert_true(walk.address[2] == IN_C);
-    assert_true(walk.address[3] == address_of(&python, &table.codes, 2));
-    assert_true(walk.address[4] == MAIN);
+    check_merged(&walk, &table, &python);
+    stacks_merge(&table, &spool, &leaping, &python);
+    check_merged(&leaping, &table, &python);
     python_codes_release(&table.codes);
     python_process.low = python_process.high = 0;
     atomic_store(&python_process.layout, python_layout_of(11, NULL, 0));
