@@ -19,12 +19,16 @@ static bool is_interpreted(const struct analysis *analysis, const struct cause *
 enum thread_sharing thread_sharing_of(const struct analysis *analysis, const struct cause *cause)
 {
     const struct cause_rank *rank = cause->n_ranks ? &cause->ranks[0] : NULL;
-    if (!rank || rank->n_threads < 2 || rank->threads <= 0)
+    if (!rank || rank->n_threads < 2)
         return SHARED_EVENLY;
     double even = 1. / rank->n_threads;
-    /* An interpreter lets one thread run at a time, with CPUs or without: another division would change nothing. */
-    if (is_interpreted(analysis, cause) && rank->threads < MORE_THREADS)
+    /* An interpreter lets one thread run at a time, with CPUs or without: another division would change nothing. More
+     * do where there are several interpreters. Or they seem to, as time that a rank lacked a CPU counts for workers. */
+    bool is_locked = rank->threads < MORE_THREADS || cause->errand == ERRAND_INTERPRETER_LOCK;
+    if (is_locked && is_interpreted(analysis, cause))
         return rank->most_share + 2 * rank->most_error < MOST_SHARE ? SHARED_BY_INTERPRETER : SHARED_EVENLY;
+    if (rank->threads <= 0)
+        return SHARED_EVENLY;
     if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
         return SHARED_UNEVENLY;
     bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;

@@ -48,10 +48,39 @@ static void ranks_have_a_node_of_their_own_where_no_other_is_on_it(void **state)
     assert_false(late_have_own_node(&trace, &cause));
 }
 
+/* Of four threads in a line of a script, of which so many are computing at a time; 0 = that is not known. */
+static enum thread_sharing sharing_of(double threads, enum errand errand)
+{
+    struct code *code = code_open();
+    uint32_t module = code_add_script(code, "/a/app.py", NULL);
+    code_name_routine(code, module, (uint64_t)1 << 32 | 2, "piece");
+    struct step step = {.place = code_place_at(code, module, (uint64_t)1 << 32 | 2)};
+    struct analysis analysis = {.code = code, .steps = &step, .n_steps = 1};
+    struct cause_rank rank = {
+        .n_threads = 4, .threads = threads, .n_at_once = 2, .most_share = 0.27, .most_error = 0.04};
+    struct cause cause = {.ranks = &rank, .n_ranks = 1, .errand = errand};
+    assert_true(step.place != CODE_NONE);
+    enum thread_sharing sharing = thread_sharing_of(&analysis, &cause);
+    code_close(code);
+    return sharing;
+}
+
+/* Where the rank lacks a CPU, more threads seem to compute at a time than do. One that waits for the lock tells. */
+static void threads_of_an_interpreter_take_turns(void **state)
+{
+    (void)state;
+    assert_int_equal(sharing_of(1, ERRAND_NONE), SHARED_BY_INTERPRETER);
+    assert_int_equal(sharing_of(0, ERRAND_NONE), SHARED_BY_INTERPRETER);
+    assert_int_equal(sharing_of(1.31, ERRAND_INTERPRETER_LOCK), SHARED_BY_INTERPRETER);
+    assert_int_equal(sharing_of(0, ERRAND_INTERPRETER_LOCK), SHARED_BY_INTERPRETER);
+    assert_int_equal(sharing_of(1.9, ERRAND_NONE), SHARED_EVENLY); /* several interpreters, each with a lock */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_moves_in_an_epoch_only_where_somebody_puts_or_gets),
+        cmocka_unit_test(threads_of_an_interpreter_take_turns),
         cmocka_unit_test(ranks_have_a_node_of_their_own_where_no_other_is_on_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
