@@ -325,7 +325,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     const char *instead = explain_instead(&drill.book, cause);
     if (instead)
         page_paragraph(&drill.page, DRILL_INDENT, DRILL_INDENT, instead);
-    const char *like = explain_like(&drill.arena, analysis, number);
+    const char *like = explain_like(&drill.arena, analysis, number, NULL);
     if (like)
         page_paragraph(&drill.page, DRILL_INDENT, DRILL_INDENT, like);
     page_end(&drill.page);

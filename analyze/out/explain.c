@@ -576,23 +576,37 @@ const char *explain_partition_reason(enum partition_reason reason, bool is_one_r
     return texts[reason][!is_one_rank];
 }
 
-const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number)
+/* "rows 2,4", "row 2 and 3 more causes (--all)", "1 more cause (--all)" */
+static const char *rows_of(struct arena *arena, const uint32_t *rows, uint32_t n, uint32_t n_hidden)
+{
+    /* Numbers of rows are told like those of ranks, without the word. */
+    const char *shown =
+        !n ? "" : arena_printf(arena, "row%s %s", n == 1 ? "" : "s", strchr(amount_ranks(arena, rows, n), ' ') + 1);
+    if (!n_hidden)
+        return shown;
+    return arena_printf(arena, "%s%s%u more %s (--all)", shown, n ? " and " : "", n_hidden,
+                        n_hidden == 1 ? "cause" : "causes");
+}
+
+const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number, const bool *is_shown)
 {
     const struct cause *cause = &analysis->causes[number];
-    uint32_t *rows = arena_array(arena, uint32_t, analysis->n_causes + 1), n = 0;
+    uint32_t *rows = arena_array(arena, uint32_t, analysis->n_causes + 1), n = 0, n_hidden = 0;
     double all_ns = cause->waiting_ns;
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        if (analysis->causes[i].like == number + 1) {
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        if (analysis->causes[i].like != number + 1)
+            continue;
+        all_ns += analysis->causes[i].waiting_ns;
+        if (!is_shown || is_shown[i])
             rows[n++] = i + 1;
-            all_ns += analysis->causes[i].waiting_ns;
-        }
-    if (!n)
+        else
+            n_hidden++;
+    }
+    if (!n && !n_hidden)
         return NULL;
     bool is_counted = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER;
-    /* Numbers of rows are told like those of ranks, without the word. */
-    return arena_printf(arena,
-                        "row%s %s %s the same rank%s late by the same factor: %s%s; together %s, %s of all waiting",
-                        n == 1 ? "" : "s", strchr(amount_ranks(arena, rows, n), ' ') + 1, n == 1 ? "has" : "have",
+    return arena_printf(arena, "%s %s the same rank%s late by the same factor: %s%s; together %s, %s of all waiting",
+                        rows_of(arena, rows, n, n_hidden), n + n_hidden == 1 ? "has" : "have",
                         cause->n_late == 1 ? "" : "s", is_counted ? "" : "perhaps ",
                         explain_partition_reason(cause->like_reason, cause->n_late == 1), amount_duration(all_ns).text,
                         amount_share(all_ns / analysis->waiting_ns).text);

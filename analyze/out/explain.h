@@ -19,8 +19,9 @@ const char *explain_excess(enum gain_excess excess);
 /* "it has more of the data", "their CPUs or memory are slower" */
 const char *explain_partition_reason(enum partition_reason reason, bool is_one_rank);
 /* "rows 2-4 have the same rank late by the same factor: it has more of the data; together 224 ms, 81 % of all waiting";
- * NULL where there are none. */
-const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);
+ * NULL where there are none. `is_shown`: by cause, whether the reader has its row; of others there is only how many:
+ * "row 2 and 3 more causes (--all) have". NULL: any row can be had by its number. */
+const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number, const bool *is_shown);
 /* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be
  * thought idle; NULL. In the arena of the book. */
 const char *explain_instead(const struct label_book *book, const struct cause *cause);

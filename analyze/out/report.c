@@ -168,7 +168,11 @@ static void report_parts(struct report *report, const struct cause *cause)
 /* Which rows are like this one. */
 static void report_like(struct report *report, uint32_t number)
 {
-    const char *like = explain_like(&report->arena, report->analysis, number);
+    bool *is_shown = arena_array(&report->arena, bool, report->analysis->n_causes + 1);
+    for (size_t i = 0; i < report->rows.n; i++)
+        if (!report->rows.at[i].is_partition)
+            is_shown[report->rows.at[i].number] = true;
+    const char *like = explain_like(&report->arena, report->analysis, number, is_shown);
     if (like)
         page_paragraph(&report->page, HANG, HANG, like);
 }

@@ -934,20 +934,31 @@ static void rows_that_are_alike_are_told(void **state)
     struct analysis analysis = {.causes = causes, .n_causes = sizeof causes / sizeof *causes, .waiting_ns = 12e9};
     causes[2].reason.times.mean = 1.4;
     verdict_settle_like(&analysis);
-    assert_string_equal(explain_like(&arena, &analysis, 0),
+    assert_string_equal(explain_like(&arena, &analysis, 0, NULL),
                         "rows 2,4,6 have the same rank late by the same factor: it has more of the data; together "
                         "8.40 s, 70 % of all waiting");
-    assert_null(explain_like(&arena, &analysis, 1));
-    assert_string_equal(explain_like(&arena, &analysis, 2),
+    assert_null(explain_like(&arena, &analysis, 1, NULL));
+    assert_string_equal(explain_like(&arena, &analysis, 2, NULL),
                         "row 5 has the same ranks late by the same factor: perhaps they have more of the data, or "
                         "slower CPUs or memory; together 2.50 s, 21 % of all waiting");
+    /* Only rows that the reader has before him go by their numbers. */
+    static const bool only_second[6] = {[0] = true, [1] = true}, only_first[6] = {[0] = true};
+    assert_string_equal(explain_like(&arena, &analysis, 0, only_second),
+                        "row 2 and 2 more causes (--all) have the same rank late by the same factor: it has more of "
+                        "the data; together 8.40 s, 70 % of all waiting");
+    assert_string_equal(explain_like(&arena, &analysis, 0, only_first),
+                        "3 more causes (--all) have the same rank late by the same factor: it has more of the data; "
+                        "together 8.40 s, 70 % of all waiting");
+    assert_string_equal(explain_like(&arena, &analysis, 2, only_first),
+                        "1 more cause (--all) has the same ranks late by the same factor: perhaps they have more of "
+                        "the data, or slower CPUs or memory; together 2.50 s, 21 % of all waiting");
     causes[2].reason.times.mean = 3;
     causes[0].kind = causes[1].kind = causes[3].kind = causes[5].kind = KIND_SLOWER;
     verdict_settle_like(&analysis);
-    assert_string_equal(explain_like(&arena, &analysis, 0),
+    assert_string_equal(explain_like(&arena, &analysis, 0, NULL),
                         "rows 2,4,6 have the same rank late by the same factor: its CPU or memory is slower; together "
                         "8.40 s, 70 % of all waiting");
-    assert_string_equal(explain_like(&arena, &analysis, 2),
+    assert_string_equal(explain_like(&arena, &analysis, 2, NULL),
                         "row 5 has the same ranks late by the same factor: perhaps they have more of the data; "
                         "together 2.50 s, 21 % of all waiting");
     causes[1].kind = KIND_MORE_WORK; /* counted otherwise than the largest */
