@@ -49,11 +49,13 @@ static double endless_ns(const struct analysis *analysis)
     return ns;
 }
 
-/* A machine that has next to no CPUs for the program shifts ranks against each other. There only gains speak. */
+/* A machine that takes most of the time, by ranks without a CPU and by others that wait for them, shifts ranks against
+ * each other. There only gains speak. */
 static bool is_notable(const struct analysis *analysis, const struct cause *cause)
 {
-    return cause->waiting_ns >= analysis->answer.negligible_ns &&
-           !(analysis->answer.lacks_cpus && cause->is_gain_minor);
+    const struct efficiency *efficiency = &analysis->efficiency;
+    bool is_machine = efficiency->descheduled_ns + analysis->machine.waiting_ns > MAJORITY * efficiency->all_ns;
+    return cause->waiting_ns >= analysis->answer.negligible_ns && !(is_machine && cause->is_gain_minor);
 }
 
 static bool is_fine(const struct analysis *analysis, double program_ns)

@@ -371,6 +371,18 @@ static void what_gains_nothing_is_no_answer_on_a_full_machine(void **state)
     cause->is_gain_minor = true;
     find(run);
     assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
+    /* As much is taken by ranks without a CPU and by those that wait for them. */
+    run->analysis.efficiency.descheduled_ns = 19e9;
+    run->analysis.machine.waiting_ns = 19e9;
+    run->analysis.waiting_ns += 19e9;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_FINE);
+    cause->is_gain_minor = false;
+    find(run);
+    assert_int_equal(run->analysis.answer.kind, ANSWER_CAUSE);
+    cause->is_gain_minor = true;
+    run->analysis.waiting_ns -= 19e9;
+    run->analysis.machine.waiting_ns = 0;
     run->analysis.efficiency.descheduled_ns = 0;
     run->analysis.efficiency.all_ns = 2e9;
     find(run);
