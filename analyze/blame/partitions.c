@@ -172,7 +172,7 @@ static enum partition_reason reason_of(const struct partition *partition)
 {
     if (partition->whole.kind != KIND_MORE_TIME)
         return partition->whole.kind == KIND_MORE_WORK ? PARTITION_DATA : PARTITION_SLOWER;
-    return partition->factor > exp(SAME_FACTOR) ? PARTITION_DATA : PARTITION_EITHER;
+    return partition->factor.value > exp(SAME_FACTOR) ? PARTITION_DATA : PARTITION_EITHER;
 }
 
 /* An earlier partition that the causes at hand are late for the same reason as. Then chance kept them apart. NULL. */
@@ -183,7 +183,7 @@ static struct partition *find_same(struct search *search, const struct cause *wh
         struct sides sides = {0};
         set_late(search, &analysis->partitions[i].whole);
         sides_add(&sides, search, whole);
-        if (2 * blame_of_late(search, whole) > whole->waiting_ns && fits(&sides, analysis->partitions[i].factor))
+        if (2 * blame_of_late(search, whole) > whole->waiting_ns && fits(&sides, analysis->partitions[i].factor.value))
             return &analysis->partitions[i];
     }
     return NULL;
@@ -231,7 +231,7 @@ static void write_causes(struct search *search, struct partition *partition)
     write_whole(search, &partition->whole);
     set_late(search, &partition->whole);
     struct sides sides = sides_of_part(search, PART);
-    partition->factor = factor_of(&sides);
+    partition->factor = times_of(&sides);
     partition->reason = reason_of(partition);
     partition->causes = arena_array(&analysis->arena, uint32_t, analysis->n_causes + 1);
     partition->n_causes = 0;

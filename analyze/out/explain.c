@@ -98,6 +98,17 @@ static const char *with_least(struct arena *arena, const struct factor *of)
     return arena_printf(arena, "%s (at least %s)", factor(arena, of->mean), digits_of(arena, of->at_least));
 }
 
+const char *explain_ratio(struct arena *arena, struct ratio ratio)
+{
+    struct factor of = {.mean = ratio.value,
+                        .least = ratio.value,
+                        .most = ratio.value,
+                        .at_least = ratio.low,
+                        .at_most = ratio.high,
+                        .doubt = ratio_doubt(ratio)};
+    return isinf(ratio.high) ? with_least(arena, &of) : with_range(arena, &of, NULL, MEASURE_TIME);
+}
+
 static const char *explain_time(struct arena *arena, const struct reason *reason, const struct crowd *late,
                                 const struct crowd *others)
 {

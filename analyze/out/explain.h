@@ -16,6 +16,8 @@ const char *explain_gain(struct arena *arena, const struct cause *cause);
 const char *explain_gain_share(struct arena *arena, const struct cause *cause, double wall_ns);
 /* "time without a CPU": what goes with the cause as well, where it gains more than its waiting; NULL: it does not. */
 const char *explain_excess(enum gain_excess excess);
+/* "2.0 x"; "2.0 x (1.6 to 2.5)", "2.0 x (at least 1.6)" where its error is worth saying. In the arena. */
+const char *explain_ratio(struct arena *arena, struct ratio ratio);
 /* "it has more of the data", "their CPUs or memory are slower" */
 const char *explain_partition_reason(enum partition_reason reason, bool is_one_rank);
 /* "rows 2-4 have the same rank late by the same factor: it has more of the data; together 224 ms, 81 % of all waiting";

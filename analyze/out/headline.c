@@ -41,17 +41,11 @@ static const char *who_spins(const struct label_book *book, const struct cause *
                         label_cause_within(book, book->analysis->answer.number), is_one ? "makes" : "make");
 }
 
-/* "2.0 x" */
-static const char *factor(struct arena *arena, double ratio)
-{
-    return arena_printf(arena, "%.*f x", ratio < 9.95 ? 1 : 0, ratio);
-}
-
 /* "2.0 x as long in 168 places"; "1.4 x as long in 40 places, as its CPU or memory is slower" where that is known. */
 static const char *partition_places(struct arena *arena, const struct partition *partition)
 {
     const char *text =
-        arena_printf(arena, "%s as long in %u places", factor(arena, partition->factor), partition->n_causes);
+        arena_printf(arena, "%s as long in %u places", explain_ratio(arena, partition->factor), partition->n_causes);
     if (partition->reason != PARTITION_SLOWER)
         return text;
     return arena_printf(arena, "%s, as %s", text,
@@ -312,7 +306,7 @@ const char *headline_partition(struct arena *arena, const struct partition *part
 {
     bool is_one = partition->whole.n_late == 1;
     return arena_printf(arena, "%s %s %s as long in %u places: %s", late_ranks(arena, &partition->whole),
-                        is_one ? "takes" : "take", factor(arena, partition->factor), partition->n_causes,
+                        is_one ? "takes" : "take", explain_ratio(arena, partition->factor), partition->n_causes,
                         explain_partition_reason(partition->reason, is_one));
 }
 

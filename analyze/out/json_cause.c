@@ -419,9 +419,10 @@ json_t *json_partition(struct json *json, uint32_t number)
         json_array_append_new(causes, json_integer(partition->causes[i] + 1));
     object = json_pack("{s:i, s:o, s:o, s:f, s:f, s:i, s:o, s:o, s:o, s:s}", "partition", (int)number + 1, "ranks",
                        json_rank_numbers(whole->ranks, whole->n_late), "waiting_ns", json_ns(whole->waiting_ns),
-                       "share", whole->share, "factor", partition->factor, "places", (int)partition->n_causes, "causes",
-                       causes, "if_balanced_ns", json_ns(whole->if_balanced_ns), "if_balanced_least_ns",
+                       "share", whole->share, "factor", partition->factor.value, "places", (int)partition->n_causes,
+                       "causes", causes, "if_balanced_ns", json_ns(whole->if_balanced_ns), "if_balanced_least_ns",
                        json_ns(whole->if_balanced_least_ns), "reason", partition_reason_name(partition->reason));
+    json_object_set_new(object, "doubt", json_ratio(ratio_doubt(partition->factor)));
     json_object_set_new(object, "remedy", json_string(remedy_name(whole->remedy)));
     json_object_set_new(object, "gain_ns", json_ns(whole->gain_ns));
     json_object_set_new(object, "gain_least_ns", json_ns(whole->gain_least_ns));

@@ -344,7 +344,7 @@ struct cause {
 /* An imbalance of the data: the same ranks are late by the same factor in many causes (blame/partitions.h). */
 struct partition {
     struct cause whole; /* all of them taken as one: who, how much, and what it would gain; its step is the largest's */
-    double factor;      /* as long as the others on average, the late ranks take in all */
+    struct ratio factor; /* as long as the others on average, the late ranks take in all */
     enum partition_reason reason;
     bool has_own_node; /* the late ranks run on a node of their own */
     uint32_t *causes;  /* by falling waiting */

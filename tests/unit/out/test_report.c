@@ -657,7 +657,7 @@ static void a_partition_is_a_level_above_its_causes(void **state)
                                             .n_late = 1,
                                             .others = all + 1,
                                             .n_others = 1},
-                                  .factor = 2,
+                                  .factor = {1.9, 2, 2.1},
                                   .reason = PARTITION_DATA,
                                   .causes = both,
                                   .n_causes = 2};
@@ -675,6 +675,16 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     expect_in(text, "\n  2 transfer in MPI_Barrier");
     assert_null(strstr(text, "waiting at"));
     free(text);
+    partition.factor = (struct ratio){1.6, 2, 2.5};
+    expect_first(f,
+                 "Rank 1 makes others wait, 2.0 x (1.6 to 2.5) as long in 2 places: 6.00 s, 100 % of all waiting.\n");
+    text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
+    expect_in(text, "rank 1 takes 2.0 x (1.6 to 2.5) as long in 2 places: it has more of the ");
+    free(text);
+    partition.factor.high = INFINITY;
+    expect_first(f,
+                 "Rank 1 makes others wait, 2.0 x (at least 1.6) as long in 2 places: 6.00 s, 100 % of all waiting.\n");
+    partition.factor = (struct ratio){1.9, 2, 2.1};
     partition.reason = PARTITION_SLOWER;
     expect_first(f,
                  "Rank 1 makes others wait, 2.0 x as long in 2 places, as its CPU or memory is slower: 6.00 s, 100 % "
