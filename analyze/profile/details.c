@@ -105,6 +105,15 @@ void thread_use_switch(struct thread_use *use, const struct event *event)
     life->off_ns = event->kind == EV_OFF && (event->flags & WW_SW_PREEMPTED) ? event->time_ns : 0;
 }
 
+void thread_use_young(struct thread_use *use, const struct trace *trace, const struct event *event)
+{
+    for (uint32_t i = 0; i < event->n_bins; i++) {
+        uint32_t point = event->bins[i].point;
+        if (point < trace->n_points && trace->points[point].is_young_time)
+            life_of(use, event->loc)->young_ns += (double)event->bins[i].value;
+    }
+}
+
 void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event)
 {
     bool is_idle = sites_sample_is_idle(sites, event->frame);
@@ -141,6 +150,7 @@ void thread_use_unpack(struct thread_use *use, struct unpacking *unpacking)
         life->last_ns = later.lives.at[i].last_ns ? later.lives.at[i].last_ns : life->last_ns;
         life->calls_mpi |= later.lives.at[i].calls_mpi;
         life->lacked_ns += later.lives.at[i].lacked_ns;
+        life->young_ns += later.lives.at[i].young_ns;
     }
     thread_use_release(&later);
 }
@@ -168,7 +178,8 @@ struct place_use {
 struct teams {
     const struct trace *trace;
     const struct thread_use *use;
-    uint32_t *n_here; /* by rank: count_at_once */
+    uint32_t *n_here;  /* by rank: count_at_once */
+    double *unseen_ns; /* by rank: young threads were on a CPU, and no sample tells where */
     struct place_use *of_place;
     struct sparse sampled;
     struct map is_shared;
@@ -193,6 +204,18 @@ static void teams_gather(struct teams *teams, struct sites *sites, const struct 
             *map_put(&teams->is_shared, key->id, NULL) = 1;
     }
     sparse_pack(&teams->sampled);
+}
+
+static void find_unseen(const struct teams *teams)
+{
+    const struct thread_use *use = teams->use;
+    for (uint32_t i = 0; i < use->lives.n; i++)
+        teams->unseen_ns[teams->trace->locations[i].rank] += use->lives.at[i].young_ns;
+    for (size_t i = 0; i < use->sampled.n; i++) {
+        uint32_t location = (uint32_t)use->sampled.at[i].key;
+        if (!use->lives.at[location].calls_mpi)
+            teams->unseen_ns[teams->trace->locations[location].rank] -= use->sampled.at[i].ns;
+    }
 }
 
 double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_once)
@@ -278,6 +301,8 @@ static void count_threads(const struct teams *teams, uint32_t place, struct caus
     for (uint32_t i = 0; i < n; i++)
         share_among_threads(teams, &ranks[i]);
     for (uint32_t i = 0; i < n; i++)
+        ranks[i].unseen_ns = fmax(0, teams->unseen_ns[ranks[i].rank]);
+    for (uint32_t i = 0; i < n; i++)
         ranks[i].threads = threads_at_a_time(sparse_get(&teams->sampled, team_key(place, ranks[i].rank)),
                                              ranks[i].computing_ns, teams->crews[ranks[i].rank].n_at_once);
 }
@@ -290,7 +315,9 @@ void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const s
     struct teams teams = {.trace = trace, .use = use, .crews = crews_of(trace, &arena)};
     teams.n_here = arena_array(&arena, uint32_t, trace->n_ranks + 1);
     teams.of_place = arena_array(&arena, struct place_use, trace->n_ranks + 1);
+    teams.unseen_ns = arena_array(&arena, double, trace->n_ranks + 1);
     teams_gather(&teams, sites, survey);
+    find_unseen(&teams);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         uint32_t place = analysis->steps[cause->step].place;

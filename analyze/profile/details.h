@@ -41,6 +41,7 @@ struct thread_life {
     uint64_t first_ns, last_ns; /* seen at work; 0 = never */
     uint64_t lacked_ns;         /* ready to run outside MPI, but without a CPU */
     uint64_t off_ns;            /* since when it is so; 0 = it is not */
+    double young_ns;            /* it tells that threads which ended too young to be sampled for sure were on a CPU */
     bool calls_mpi;
 };
 struct thread_use {
@@ -50,13 +51,18 @@ struct thread_use {
 
 void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event);
 void thread_use_switch(struct thread_use *use, const struct event *event);
+void thread_use_young(struct thread_use *use, const struct trace *trace, const struct event *event);
 /* First reading: every event, after lanes_feed. */
 static inline void thread_use_feed(struct thread_use *use, struct sites *sites, const struct lane *lane,
                                    const struct event *event)
 {
-    if (!lane->has_team || lane->depth)
+    if (!lane->has_team)
         return;
-    if (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED))
+    if (event->kind == EV_BINS)
+        thread_use_young(use, sites->trace, event);
+    else if (lane->depth)
+        return;
+    else if (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED))
         thread_use_take(use, sites, lane, event);
     else if (event->kind == EV_OFF || event->kind == EV_ON)
         thread_use_switch(use, event);

@@ -37,6 +37,11 @@ static double spun_ns(const struct cause_rank *rank)
     return rank->threads > 0 && rank->threads < 1 ? (1 - rank->threads) * rank->computing_ns : 0;
 }
 
+static double thread_error_ns(const struct cause_rank *rank)
+{
+    return (spun_ns(rank) + rank->unseen_ns) / SAME_DEVIATIONS;
+}
+
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
 {
     struct doing *doing = &crowd->each[crowd->n++];
@@ -49,7 +54,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .bytes = (double)rank->bytes,
                             .file_bytes = (double)rank->file_bytes,
                             .thread_ns = rank->threads * rank->computing_ns,
-                            .error_ns = hypot(rank->error_ns, spun_ns(rank) / SAME_DEVIATIONS)};
+                            .error_ns = hypot(rank->error_ns, thread_error_ns(rank))};
     set_each_time(doing, rank->instructions);
 }
 
