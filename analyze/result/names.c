@@ -673,6 +673,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         break;
     case WHAT_SITE:
         names_site(sites, arena, key.id, &named);
+        step.call = named.call;
         step.routine = named.file ? named.call : NULL; /* without a line, the label says more */
         step.is_call = step.routine != NULL;
         step.file = named.file;

@@ -48,6 +48,7 @@ struct step {
     enum step_state state;
     /* What is named. file == NULL and routine == NULL: not known (the text is then in `label`). */
     const char *file, *routine, *label;
+    const char *call;  /* the MPI function that it is, with or without a line; NULL */
     const char *below; /* of code without a name: the first named routine outwards, as it is called; NULL = not known */
     bool is_below_others; /* and in other stacks others */
     uint32_t line_first, line_last;

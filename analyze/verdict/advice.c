@@ -42,7 +42,7 @@ enum thread_sharing thread_sharing_of(const struct analysis *analysis, const str
 static const struct trace_region *call_of(const struct analysis *analysis, uint32_t step)
 {
     const struct trace *trace = analysis->trace;
-    const char *call = analysis->steps[step].routine;
+    const char *call = analysis->steps[step].call;
     for (uint32_t i = 0; call && i < trace->n_regions; i++)
         if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
             return &trace->regions[i];

@@ -563,13 +563,13 @@ static void who_polls_is_told_to_do_so_less_often(void **state)
     struct trace_region regions[] = {{.name = "MPI_Recv", .is_mpi = true, .class = WW_RECV},
                                      {.name = "MPI_Iprobe", .is_mpi = true, .class = WW_IPROBE}};
     struct trace trace = {.regions = regions, .n_regions = 2};
-    struct step step = {.routine = "MPI_Iprobe"};
+    struct step step = {.call = "MPI_Iprobe"};
     struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
     struct cause_rank late = ran(1, 9000000, 10, 0.01), other = ran(0, 3000000, 10, 0.01);
     struct cause cause = {.kind = KIND_TRANSFER, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
     cause.n_others = 1;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "ask less often"));
-    step.routine = "MPI_Recv";
+    step.call = "MPI_Recv";
     assert_null(strstr(told_next(&arena, &analysis, &cause), "ask less often"));
     arena_release(&arena);
 }
@@ -597,7 +597,7 @@ static void calls_that_move_nothing_are_inside_mpi(void **state)
         struct trace_region region = {
             .name = "MPI_Call", .is_mpi = true, .call = cases[i].call, .class = cases[i].class};
         struct trace trace = {.regions = &region, .n_regions = 1};
-        struct step step = {.routine = "MPI_Call"};
+        struct step step = {.call = "MPI_Call"};
         struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
         struct cause_rank late = ran(1, 9000000, 10, 0.01);
         struct cause cause = {.kind = KIND_TRANSFER, .ranks = &late, .n_ranks = 1, .n_late = 1};

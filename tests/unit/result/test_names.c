@@ -211,6 +211,20 @@ static void named_paths_are_told_apart_as_well(void **state)
     named_end(&named);
 }
 
+/* Programs without debug information call MPI as well. */
+static void a_call_is_known_without_its_line(void **state)
+{
+    (void)state;
+    struct named named;
+    const uint64_t stack[][FRAMES_MOST] = {{0x10, 0x20}};
+    name_stacks(&named, stack, 1);
+    uint32_t step = steps_put(&named.steps, STEP_MPI, WHAT_SITE, named.of[0], TRACE_NONE);
+    names_steps(&named.sites, &named.analysis);
+    assert_null(named.analysis.steps[step].file);
+    assert_string_equal(named.analysis.steps[step].call, "MPI_Barrier");
+    named_end(&named);
+}
+
 static void modules_of_folders_are_named_with_their_folder(void **state)
 {
     (void)state;
@@ -232,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_of_its_own_is_cut),
                                        cmocka_unit_test(modules_of_folders_are_named_with_their_folder),
+                                       cmocka_unit_test(a_call_is_known_without_its_line),
                                        cmocka_unit_test(paths_that_read_the_same_are_told_where_they_part),
                                        cmocka_unit_test(a_path_that_ends_is_told_from_one_that_goes_on),
                                        cmocka_unit_test(the_outer_end_is_told_where_it_has_names),

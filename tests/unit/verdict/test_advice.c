@@ -21,7 +21,7 @@ static void data_moves_in_an_epoch_only_where_somebody_puts_or_gets(void **state
     struct trace trace = {.regions = regions, .n_regions = PUT};
     struct analysis analysis = {.trace = &trace, .steps = steps, .n_steps = N_REGIONS};
     for (int i = 0; i < N_REGIONS; i++)
-        steps[i] = (struct step){.routine = regions[i].name};
+        steps[i] = (struct step){.call = regions[i].name};
     assert_false(step_moves_data(&analysis, FENCE));
     assert_false(step_moves_data(&analysis, BARRIER));
     assert_true(step_moves_data(&analysis, ALLREDUCE));
