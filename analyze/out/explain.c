@@ -615,12 +615,17 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
     }
     if (!n && !n_hidden)
         return NULL;
+    bool is_one = n + n_hidden == 1, is_one_rank = cause->n_late == 1;
     bool is_counted = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER;
-    return arena_printf(arena, "%s %s the same rank%s late by the same factor: %s%s; together %s, %s of all waiting",
-                        rows_of(arena, rows, n, n_hidden), n + n_hidden == 1 ? "has" : "have",
-                        cause->n_late == 1 ? "" : "s", is_counted ? "" : "perhaps ",
-                        explain_partition_reason(cause->like_reason, cause->n_late == 1), amount_duration(all_ns).text,
-                        amount_share(all_ns / analysis->waiting_ns).text);
+    bool is_alone = cause->reason.kind == REASON_TIME_ALONE || cause->reason.kind == REASON_ONLY;
+    const char *how = is_alone
+                          ? arena_printf(arena, "%s %s alone as well", is_one ? "is" : "are",
+                                         is_one_rank ? "this rank's" : "these ranks'")
+                          : arena_printf(arena, "%s the same rank%s late by the same factor: %s%s",
+                                         is_one ? "has" : "have", is_one_rank ? "" : "s", is_counted ? "" : "perhaps ",
+                                         explain_partition_reason(cause->like_reason, is_one_rank));
+    return arena_printf(arena, "%s %s; together %s, %s of all waiting", rows_of(arena, rows, n, n_hidden), how,
+                        amount_duration(all_ns).text, amount_share(all_ns / analysis->waiting_ns).text);
 }
 
 const char *explain_instead(const struct label_book *book, const struct cause *cause)

@@ -22,7 +22,8 @@ const char *explain_ratio(struct arena *arena, struct ratio ratio);
 const char *explain_partition_reason(enum partition_reason reason, bool is_one_rank);
 /* "rows 2-4 have the same rank late by the same factor: it has more of the data; together 224 ms, 81 % of all waiting";
  * NULL where there are none. `is_shown`: by cause, whether the reader has its row; of others there is only how many:
- * "row 2 and 3 more causes (--all) have". NULL: any row can be had by its number. */
+ * "row 2 and 3 more causes (--all) have". "are this rank's alone as well" where nobody else does it. NULL: any row can
+ * be had by its number. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number, const bool *is_shown);
 /* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be
  * thought idle; NULL. In the arena of the book. */

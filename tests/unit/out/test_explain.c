@@ -971,6 +971,15 @@ static void rows_that_are_alike_are_told(void **state)
     assert_string_equal(explain_like(&arena, &analysis, 2, only_first),
                         "1 more cause (--all) has the same ranks late by the same factor: perhaps they have more of "
                         "the data, or slower CPUs or memory; together 2.50 s, 21 % of all waiting");
+    /* What nobody else does has no factor. */
+    causes[0].reason.kind = REASON_TIME_ALONE;
+    assert_string_equal(explain_like(&arena, &analysis, 0, only_second),
+                        "row 2 and 2 more causes (--all) are this rank's alone as well; together 8.40 s, 70 % of all "
+                        "waiting");
+    causes[2].reason.kind = REASON_ONLY;
+    assert_string_equal(explain_like(&arena, &analysis, 2, NULL),
+                        "row 5 is these ranks' alone as well; together 2.50 s, 21 % of all waiting");
+    causes[0].reason.kind = causes[2].reason.kind = REASON_LONGER;
     causes[2].reason.times.mean = 3;
     causes[0].kind = causes[1].kind = causes[3].kind = causes[5].kind = KIND_SLOWER;
     verdict_settle_like(&analysis);
