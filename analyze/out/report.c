@@ -151,18 +151,15 @@ static const char *report_inside(struct report *report, const struct cause *caus
                         where);
 }
 
-/* What is inside, and when it acts, where that is not all through the run. */
+/* When it acts, as a drawing, and what is inside. */
 static void report_parts(struct report *report, const struct cause *cause)
 {
-    const char *when = when_sentence(&report->arena, cause);
     const char *inside = report_inside(report, cause);
     if (report->page.look.drawing != DRAW_NOTHING)
         page_line(&report->page, "%*sover the run |%s|", HANG, "",
                   style_sparkline(&report->arena, &report->page.look, cause->when_ns, WHEN_PARTS));
-    if (inside || when)
-        page_paragraph(
-            &report->page, HANG, HANG,
-            arena_printf(&report->arena, "%s%s%s", inside ? inside : "", inside && when ? "; " : "", when ? when : ""));
+    if (inside)
+        page_paragraph(&report->page, HANG, HANG, inside);
 }
 
 /* Which rows are like this one. */
