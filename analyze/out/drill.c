@@ -5,6 +5,7 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/brief.h"
 #include "analyze/out/explain.h"
+#include "analyze/out/headline.h"
 #include "analyze/out/when.h"
 #include <math.h>
 #include <stdlib.h>
@@ -325,7 +326,8 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     const char *instead = explain_instead(&drill.book, cause);
     if (instead)
         page_paragraph(&drill.page, DRILL_INDENT, DRILL_INDENT, instead);
-    const char *like = explain_like(&drill.arena, analysis, number, NULL);
+    const char *like = cause->partition ? headline_member(&drill.arena, &analysis->partitions[cause->partition - 1])
+                                        : explain_like(&drill.arena, analysis, number, NULL);
     if (like)
         page_paragraph(&drill.page, DRILL_INDENT, DRILL_INDENT, like);
     page_end(&drill.page);

@@ -302,12 +302,22 @@ const char *headline(const struct label_book *book)
     return after_first_end(book, headline_of_kind(book));
 }
 
-const char *headline_partition(struct arena *arena, const struct partition *partition)
+static const char *partition_text(struct arena *arena, const struct partition *partition, const char *among)
 {
     bool is_one = partition->whole.n_late == 1;
-    return arena_printf(arena, "%s %s %s as long in %u places: %s", late_ranks(arena, &partition->whole),
-                        is_one ? "takes" : "take", explain_ratio(arena, partition->factor), partition->n_causes,
+    return arena_printf(arena, "%s %s %s as long in %u places%s: %s", late_ranks(arena, &partition->whole),
+                        is_one ? "takes" : "take", explain_ratio(arena, partition->factor), partition->n_causes, among,
                         explain_partition_reason(partition->reason, is_one));
+}
+
+const char *headline_partition(struct arena *arena, const struct partition *partition)
+{
+    return partition_text(arena, partition, "");
+}
+
+const char *headline_member(struct arena *arena, const struct partition *partition)
+{
+    return partition_text(arena, partition, ", this among them");
 }
 
 static int by_falling_time(const void *a, const void *b)

@@ -8,6 +8,8 @@
 const char *headline(const struct label_book *book);
 /* "rank 0 takes 2.0 x as long in 168 places. It has more of the data" */
 const char *headline_partition(struct arena *arena, const struct partition *partition);
+/* The same, said of one of its causes. */
+const char *headline_member(struct arena *arena, const struct partition *partition);
 /* "time there: rank 0 4.00 s, ranks 1-3 2.00 s" */
 const char *headline_times(struct arena *arena, const struct partition *partition);
 /* What to do next about it. Static. */

@@ -675,6 +675,15 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     expect_in(text, "\n  2 transfer in MPI_Barrier");
     assert_null(strstr(text, "waiting at"));
     free(text);
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    f->causes[1].like = 1;
+    report_cause(out, &f->analysis, 0, &(struct report_options){.width = 130});
+    fclose(out);
+    f->causes[1].like = 0;
+    expect_in(text, "  rank 1 takes 2.0 x as long in 2 places, this among them: it has more of the data\n");
+    assert_null(strstr(text, "perhaps"));
+    free(text);
     partition.factor = (struct ratio){1.6, 2, 2.5};
     expect_first(f,
                  "Rank 1 makes others wait, 2.0 x (1.6 to 2.5) as long in 2 places: 6.00 s, 100 % of all waiting.\n");
