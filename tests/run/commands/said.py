@@ -21,6 +21,7 @@ ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIR
 # "faulted" ends with a status, upon which mpirun ends the ranks that are not there yet: no program for a long end.
 CASES = [({"WHYWAIT_TOOL": "endless"}, "making the archive took too long and was stopped: `whywait report` will convert it"),
          ({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
+         ({"WHYWAIT_RATE": "slow", "LD_PRELOAD": "libearly.so"}, "WHYWAIT_RATE=slow is no number"),
          ({"WHYWAIT_ONLY": "x" * 100000}, "WHYWAIT_ONLY is longer"),
          ({"WHYWAIT_SPOOL": "/proc"}, "the spool cannot be in /proc"),
          ({"WHYWAIT_LIMIT": "600k"}, "no more room"),
@@ -44,6 +45,8 @@ def lines_with(text, build, environment):
             tool.write_text(f'#!/bin/sh\n{TOOLS[tool.name]}\nexec {build}/bin/whywait "$@"\n')
             tool.chmod(0o755)
             program, environment = [*IGNORING, build / "tests/run/known/allreduce"], {"WHYWAIT_TOOL": str(tool)}
+        if "LD_PRELOAD" in environment:
+            environment = {**environment, "LD_PRELOAD": str(build / "lib" / environment["LD_PRELOAD"])}
         command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", *program]
         done = subprocess.run(command, cwd=cwd, env={**ENV, **environment}, capture_output=True, text=True, timeout=120)
         if text.startswith("making the archive") and not has_all_calls(build, cwd, done.stderr):

@@ -31,15 +31,22 @@ static struct {
     int kept_fd; /* a descriptor of our own for it; 0 = none */
 } standard_error;
 
-static __attribute__((constructor)) void remember_standard_error(void)
+static void look_at_standard_error(void)
 {
-    int saved = errno;
     struct stat st;
     standard_error.is_there = fstat(STDERR_FILENO, &st) == 0;
     if (standard_error.is_there) {
         standard_error.device = st.st_dev;
         standard_error.number = st.st_ino;
     }
+}
+
+/* Whichever comes first: this constructor, another one, or a thread of a library that is initialised before. */
+static __attribute__((constructor)) void remember_standard_error(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int saved = errno;
+    pthread_once(&once, look_at_standard_error);
     errno = saved;
 }
 
@@ -62,7 +69,7 @@ static void let_go(void)
 void say_keep(int least_fd)
 {
     int saved = errno;
-    remember_standard_error(); /* whichever constructor runs first */
+    remember_standard_error();
     int fd = standard_error.is_there ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, least_fd) : -1;
     if (fd >= 0 && pthread_atfork(NULL, NULL, let_go) == 0)
         standard_error.kept_fd = fd;
@@ -73,6 +80,7 @@ void say_keep(int least_fd)
 
 int say_descriptor(void)
 {
+    remember_standard_error();
     int fd = is_standard_error(STDERR_FILENO) ? STDERR_FILENO : standard_error.kept_fd;
     return fd == STDERR_FILENO || (fd && is_standard_error(fd)) ? fd : -1;
 }
