@@ -376,9 +376,13 @@ def check_pale(browser, name, page):
     """What fills the picture can be made pale: by the legend, by a key, by the address."""
     browser.open(page, "#timeline")
     pale = lambda: browser.run("return whywait.state.pale")
-    strength = lambda state: browser.run("""const view = whywait.timelines[0], bytes = (word) => [word & 255, word >> 8 & 255, word >> 16 & 255];
-        const [ink, paper] = [bytes(view.tiles[whywait.PAINT[arguments[0]]][0]), bytes(view.tiles[whywait.PAINT.unknown][0])];
-        return ink.reduce((sum, value, i) => sum + Math.abs(value - paper[i]), 0)""", state)
+
+    def strength(state):
+        browser.until("return whywait.timelines[0].tiles !== null")  # they are made anew for the next picture
+        return browser.run("""const view = whywait.timelines[0], bytes = (word) => [word & 255, word >> 8 & 255, word >> 16 & 255];
+            const [ink, paper] = [bytes(view.tiles[whywait.PAINT[arguments[0]]][0]), bytes(view.tiles[whywait.PAINT.unknown][0])];
+            return ink.reduce((sum, value, i) => sum + Math.abs(value - paper[i]), 0)""", state)
+
     full = {state: strength(state) for state in ("computing", "descheduled", "waiting")}
     item = f"#timeline ul.legend li[data-paint='{browser.run('return whywait.PAINT.computing')}'] button"
     browser.click(item)
