@@ -98,7 +98,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     space_add_to_causes(analysis);
     if (analysis->trace->n_points) /* the program was built to count */
         partings_add_to_causes(analysis, &passes->measures, &passes->executions);
-    teams_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
+    thread_use_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     insides_add_to_causes(analysis, &passes->sites, &passes->survey);
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
     pauses_add_to_causes(analysis, &passes->sites, &passes->survey);

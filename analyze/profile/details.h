@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Other facts about a cause: its files, how many threads share it, and the library that most of it is inside. And of a
+ * Other facts about a cause: its files, and the library that most of it is inside. And of a
  * call: what it moves.
  *
  * Which calls work on which files, and how much they read and write: by call, file and process. A cause that is a call
@@ -26,59 +26,6 @@ static inline void file_use_feed(struct keyed_sums *use, const struct lane *lane
 void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, struct analysis *analysis);
 
 /*
- * Threads of a process that share a cause. The same work takes twice as long when half as many threads do it, and that
- * is neither more work nor slower work. Samples of all threads of a process in a place, over the time that the process
- * spent there, tell how many ran it at a time.
- */
-
-/* Of a place in which all threads of a process were sampled for so long, n_at_once of which can be on a CPU at once,
- * and in which the process itself was for so long. 0 = unknown: where more of them would share it, a thread ran there
- * while the main thread computed elsewhere, was inside MPI or had no CPU. */
-double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_at_once);
-
-/* Samples on a CPU, by place and location. */
-struct thread_life {
-    uint64_t first_ns, last_ns; /* seen at work; 0 = never */
-    uint64_t lacked_ns;         /* ready to run outside MPI, but without a CPU */
-    uint64_t off_ns;            /* since when it is so; 0 = it is not */
-    double young_ns;            /* it tells that threads which ended too young to be sampled for sure were on a CPU */
-    bool calls_mpi;
-};
-struct thread_use {
-    struct sparse sampled, n;
-    VEC(struct thread_life) lives; /* by location */
-};
-
-void thread_use_take(struct thread_use *use, struct sites *sites, const struct lane *lane, const struct event *event);
-void thread_use_switch(struct thread_use *use, const struct event *event);
-void thread_use_young(struct thread_use *use, const struct trace *trace, const struct event *event);
-/* First reading: every event, after lanes_feed. */
-static inline void thread_use_feed(struct thread_use *use, struct sites *sites, const struct lane *lane,
-                                   const struct event *event)
-{
-    if (!lane->has_team)
-        return;
-    if (event->kind == EV_BINS)
-        thread_use_young(use, sites->trace, event);
-    else if (lane->depth)
-        return;
-    else if (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED))
-        thread_use_take(use, sites, lane, event);
-    else if (event->kind == EV_OFF || event->kind == EV_ON)
-        thread_use_switch(use, event);
-}
-/* Gives that of a section away; adds it to that of the run. */
-void thread_use_pack(struct thread_use *use, struct packing *packing);
-void thread_use_unpack(struct thread_use *use, struct unpacking *unpacking);
-/* After it. */
-void thread_use_complete(struct thread_use *use);
-void thread_use_release(struct thread_use *use);
-/* Adds the number of threads, and how they share it, to the ranks of every cause that is a place in the code where
- * threads without MPI calls were seen. Causes and steps are complete. */
-void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
-                         const struct thread_use *use);
-
-/*
  * Causes whose time passes inside a library that no counters are in. More work of such a library in each call looks
  * like work that is dearer: a matrix product of larger matrices is called as often.
  */
@@ -95,8 +42,9 @@ void insides_add_to_causes(struct analysis *analysis, struct sites *sites, const
  * What an interpreter does for a script besides running it (steps/errands.h), where that is most of a cause.
  *
  * While the thread that calls MPI waits for the interpreter's lock, another one of the process runs the script, and its
- * time is the process's. So a cause that such threads run is the lock's where the rank that is most to blame waited for
- * it for at least half of that time.
+ * time is the process's. So a cause that such threads run is the lock's where looks at the rank most to blame found it
+ * asleep for the lock for at least half of that time. It is also where the threads run the script's own code, in which
+ * nobody else can be meanwhile, and the rank did not sleep for something else.
  */
 
 /* After insides_add_to_causes: an errand says more than the library that it is in. */

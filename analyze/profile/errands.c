@@ -78,8 +78,9 @@ static bool is_of_script(const struct analysis *analysis, const struct cause *ca
     return place != CODE_NONE && code_module_is_script(analysis->code, code_place(analysis->code, place)->module);
 }
 
-/* Also without being seen to: while another thread is in the interpreter, one that lacks a CPU lacks the lock, too. */
-static bool waits_for_lock(const struct errands *errands, const struct errand_sums *sums, const struct cause_rank *late)
+/* The late rank's MPI thread need not be seen to wait: while another one is in the interpreter, who lacks a CPU lacks
+ * the lock, too. */
+static bool has_lock(const struct errands *errands, const struct errand_sums *sums, const struct cause_rank *late)
 {
     double asleep_ns = errands->asleep_ns[late->rank], locked_ns = errands->locked_ns[late->rank];
     double waited_ns = fmin(asleep_ns, late->time_ns); /* less than the time there, if many looks came late */
@@ -101,7 +102,7 @@ static enum errand errand_of_cause(const struct errands *errands, const struct a
     for (int i = ERRAND_NONE + 1; i < ERRAND_N; i++)
         if (sums.of[ERRAND_NS + i] > fmax(sums.of[ALL_NS], time_ns) / 2)
             return (enum errand)i;
-    return waits_for_lock(errands, &sums, &cause->ranks[0]) ? ERRAND_INTERPRETER_LOCK : ERRAND_NONE;
+    return has_lock(errands, &sums, &cause->ranks[0]) ? ERRAND_INTERPRETER_LOCK : ERRAND_NONE;
 }
 
 void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)

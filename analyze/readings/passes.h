@@ -6,6 +6,7 @@
 #include "analyze/blame/classes.h"
 #include "analyze/blame/occurrences.h"
 #include "analyze/profile/details.h"
+#include "analyze/profile/thread_use.h"
 #include "analyze/profile/facts.h"
 #include "analyze/sections/index.h"
 #include "analyze/sections/sections.h"

@@ -9,10 +9,11 @@ after each nap, in which it gives the lock away for certain.
  * expect: loop=looks routine=watch rank=1 share=0.6 call=MPI_Barrier site_in=main kind=more-time
  *         says="has Python's lock (GIL)" next="one thread of a process at a time"
 """
-import threading
 import time
 
 from mpi4py import MPI
+
+from parts.beside import beside
 
 
 def watch(stop):
@@ -27,16 +28,10 @@ def watch(stop):
 
 def main():
     comm = MPI.COMM_WORLD
-    stop = threading.Event()
-    thread = threading.Thread(target=watch, args=(stop,))
-    if comm.rank == 1:
-        thread.start()
-    for _ in range(100):
-        time.sleep(0.001)
-        comm.Barrier()
-    stop.set()
-    if comm.rank == 1:
-        thread.join()
+    with beside(watch, comm.rank == 1):
+        for _ in range(100):
+            time.sleep(0.001)
+            comm.Barrier()
 
 
 if __name__ == "__main__":

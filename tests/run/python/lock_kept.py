@@ -10,10 +10,11 @@ wherever it gave it away.
  *         next="one thread of a process at a time"
 """
 import ctypes
-import threading
 import time
 
 from mpi4py import MPI
+
+from parts.beside import beside
 
 
 def keep(stop):
@@ -32,18 +33,12 @@ def relax(n):
 
 def main():
     comm = MPI.COMM_WORLD
-    stop = threading.Event()
-    thread = threading.Thread(target=keep, args=(stop,))
-    if comm.rank == 1:
-        thread.start()
-    #! begin steps
-    for _ in range(200):
-        relax(20000)
-        comm.Barrier()
-    #! end steps
-    stop.set()
-    if comm.rank == 1:
-        thread.join()
+    with beside(keep, comm.rank == 1):
+        #! begin steps
+        for _ in range(200):
+            relax(20000)
+            comm.Barrier()
+        #! end steps
 
 
 if __name__ == "__main__":

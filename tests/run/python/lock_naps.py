@@ -9,10 +9,11 @@ waits for the interpreter's lock in stretches too short to be looked at each, or
  * expect: loop=looks routine=watch rank=1 share=0.3 call=MPI_Barrier site_in=main kind=more-time
  *         says="has Python's lock (GIL)" next="one thread of a process at a time"
 """
-import threading
 import time
 
 from mpi4py import MPI
+
+from parts.beside import beside
 
 
 def watch(stop):
@@ -35,16 +36,10 @@ def relax(n):
 
 def main():
     comm = MPI.COMM_WORLD
-    stop = threading.Event()
-    thread = threading.Thread(target=watch, args=(stop,))
-    if comm.rank == 1:
-        thread.start()
-    for _ in range(6000):
-        relax(2000)
-        comm.Barrier()
-    stop.set()
-    if comm.rank == 1:
-        thread.join()
+    with beside(watch, comm.rank == 1):
+        for _ in range(6000):
+            relax(2000)
+            comm.Barrier()
 
 
 if __name__ == "__main__":

@@ -103,52 +103,53 @@ static void unlike_ranks_have_each_their_own_ratio(void **state)
 }
 
 /* How the threads of the rank most to blame share the cause, and what to do about it. */
+static const struct {
+    uint32_t n_threads, n_at_once;
+    double at_a_time, most_share, most_error, lacking_ns, threads_lacked_ns;
+    const char *told, *next; /* NULL: nothing is said of threads */
+} sharings[] = {
+    {4, 4, 1.4, 0.71, 0.02, 0, 0, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
+     "divide it evenly among the threads of rank 1 first: another schedule"},
+    {2, 2, 1.1, 0.91, 0.03, 0, 0, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
+     "divide it evenly among the threads of rank 1 first"},
+    /* Too few samples to know. */
+    {4, 4, 3.1, 0.36, 0.1, 0, 0, NULL, NULL},
+    {4, 4, 3.9, 0.27, 0.01, 0, 0, NULL, NULL},
+    {4, 4, 1, 0.27, 0.01, 0, 0, "; 4 threads of rank 1 take turns in it, one at a time",
+     "let the threads of rank 1 work at the same time: shorten the critical section"},
+    /* Of 9 s that three more threads could have worked, they had no CPU for 4 or 5. */
+    {4, 4, 1, 0.27, 0.01, 0, 4e9, "; 4 threads of rank 1 take turns in it, one at a time",
+     "let the threads of rank 1 work at the same time: shorten the critical section"},
+    {4, 4, 1, 0.27, 0.01, 0, 5e9,
+     "; 4 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
+     "let the threads of rank 1 work at the same time: give each a CPU of its own first"},
+    /* They have one CPU, or others use the rest: no wonder. */
+    {4, 1, 1, 0.27, 0.01, 0, 0, NULL, NULL},
+    {4, 4, 1, 0.27, 0.01, 1.5e9, 0, NULL, NULL},
+    {1, 4, 1, 1, 0.01, 0, 0, NULL, NULL},
+};
+
 static void threads_that_share_unevenly_are_told(void **state)
 {
     (void)state;
-    static const struct {
-        uint32_t n_threads, n_at_once;
-        double at_a_time, most_share, most_error, lacking_ns, threads_lacked_ns;
-        const char *told, *next; /* NULL: nothing is said of threads */
-    } cases[] = {
-        {4, 4, 1.4, 0.71, 0.02, 0, 0, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
-         "divide it evenly among the threads of rank 1 first: another schedule"},
-        {2, 2, 1.1, 0.91, 0.03, 0, 0, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
-         "divide it evenly among the threads of rank 1 first"},
-        /* Too few samples to know. */
-        {4, 4, 3.1, 0.36, 0.1, 0, 0, NULL, NULL},
-        {4, 4, 3.9, 0.27, 0.01, 0, 0, NULL, NULL},
-        {4, 4, 1, 0.27, 0.01, 0, 0, "; 4 threads of rank 1 take turns in it, one at a time",
-         "let the threads of rank 1 work at the same time: shorten the critical section"},
-        /* Of 9 s that three more threads could have worked, they had no CPU for 4 or 5. */
-        {4, 4, 1, 0.27, 0.01, 0, 4e9, "; 4 threads of rank 1 take turns in it, one at a time",
-         "let the threads of rank 1 work at the same time: shorten the critical section"},
-        {4, 4, 1, 0.27, 0.01, 0, 5e9,
-         "; 4 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
-         "let the threads of rank 1 work at the same time: give each a CPU of its own first"},
-        /* They have one CPU, or others use the rest: no wonder. */
-        {4, 1, 1, 0.27, 0.01, 0, 0, NULL, NULL},
-        {4, 4, 1, 0.27, 0.01, 1.5e9, 0, NULL, NULL},
-        {1, 4, 1, 1, 0.01, 0, 0, NULL, NULL},
-    };
     const struct step step = {.place = CODE_NONE};
     struct trace trace = {0};
     struct analysis analysis = {.trace = &trace, .steps = (struct step *)(uintptr_t)&step};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof sharings / sizeof *sharings; i++) {
         struct arena arena = {0};
         struct cause_rank late = {.rank = 1,
                                   .time_ns = 3e9,
                                   .computing_ns = 3e9,
-                                  .threads_lacked_ns = cases[i].threads_lacked_ns,
-                                  .n_threads = cases[i].n_threads,
-                                  .n_at_once = cases[i].n_at_once,
-                                  .threads = cases[i].at_a_time,
-                                  .most_share = cases[i].most_share,
-                                  .most_error = cases[i].most_error};
+                                  .threads_lacked_ns = sharings[i].threads_lacked_ns,
+                                  .n_threads = sharings[i].n_threads,
+                                  .n_at_once = sharings[i].n_at_once,
+                                  .threads = sharings[i].at_a_time,
+                                  .most_share = sharings[i].most_share,
+                                  .most_error = sharings[i].most_error};
         struct cause_rank other = {.rank = 0, .time_ns = 1e9};
         struct cause cause = {.kind = KIND_MORE_TIME,
                               .waiting_ns = 1e9,
-                              .lacking_ns = cases[i].lacking_ns,
+                              .lacking_ns = sharings[i].lacking_ns,
                               .ranks = &late,
                               .n_ranks = 1,
                               .n_late = 1,
@@ -158,14 +159,14 @@ static void threads_that_share_unevenly_are_told(void **state)
         cause.kind_ns[KIND_MORE_TIME] = cause.waiting_ns;
         const char *expected = "rank 1 spends 3.0 x as long in it as rank 0";
         assert_string_equal(told_cause(&arena, &cause),
-                            cases[i].told ? arena_printf(&arena, "%s%s", expected, cases[i].told) : expected);
+                            sharings[i].told ? arena_printf(&arena, "%s%s", expected, sharings[i].told) : expected);
         const char *next = told_next(&arena, &analysis, &cause);
-        assert_int_equal(!strncmp(next, cases[i].next ? cases[i].next : "`whywait re", 11), 1);
-        if (cases[i].next)
-            assert_non_null(strstr(next, cases[i].next));
+        assert_int_equal(!strncmp(next, sharings[i].next ? sharings[i].next : "`whywait re", 11), 1);
+        if (sharings[i].next)
+            assert_non_null(strstr(next, sharings[i].next));
         cause.is_alone = true; /* the same is easier among its threads than among ranks */
         next = told_next(&arena, &analysis, &cause);
-        assert_non_null(strstr(next, cases[i].next ? cases[i].next : "only rank 1 spends time in this"));
+        assert_non_null(strstr(next, sharings[i].next ? sharings[i].next : "only rank 1 spends time in this"));
         arena_release(&arena);
     }
 }

@@ -35,6 +35,28 @@ static bool is_harmless(const struct stat *about)
            (driver >= PSEUDO_TERMINAL && driver <= LAST_PSEUDO_TERMINAL);
 }
 
+/* The next descriptor of a table but the list's own; -1: there is none. */
+static int next_of(DIR *list)
+{
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && atoi(entry->d_name) != dirfd(list))
+            return atoi(entry->d_name);
+    return -1;
+}
+
+/* False also where the table cannot be read. */
+static bool is_without_device(void)
+{
+    struct stat about;
+    DIR *list = opendir(first_table);
+    bool is_without = list != NULL;
+    for (int fd; is_without && (fd = next_of(list)) >= 0;)
+        is_without = fstat(fd, &about) != 0 || is_harmless(&about);
+    if (list)
+        closedir(list);
+    return is_without;
+}
+
 static bool is_among(int fd, const int *kept, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -43,32 +65,14 @@ static bool is_among(int fd, const int *kept, unsigned n)
     return false;
 }
 
-/* False: the table cannot be read, or `take` refuses a descriptor. */
-static bool each(const char *table, bool (*take)(int fd, const int *kept, unsigned n), const int *kept, unsigned n)
+static void close_all_but(const int *kept, unsigned n)
 {
-    DIR *list = opendir(table);
-    bool ok = list != NULL;
-    for (struct dirent *entry; ok && (entry = readdir(list)) != NULL;)
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && atoi(entry->d_name) != dirfd(list))
-            ok = take(atoi(entry->d_name), kept, n);
+    DIR *list = opendir(own_table);
+    for (int fd; list && (fd = next_of(list)) >= 0;)
+        if (!is_among(fd, kept, n))
+            close(fd);
     if (list)
         closedir(list);
-    return ok;
-}
-
-static bool take_harmless(int fd, const int *kept, unsigned n)
-{
-    struct stat about;
-    (void)kept;
-    (void)n;
-    return fstat(fd, &about) != 0 || is_harmless(&about);
-}
-
-static bool take_away(int fd, const int *kept, unsigned n)
-{
-    if (!is_among(fd, kept, n))
-        close(fd);
-    return true;
 }
 
 /* A sandbox may say that it has done what it has not: what this thread opens must not be the program's. */
@@ -99,13 +103,13 @@ static void fill_first_three(void)
 bool descriptors_leave(const int *kept, unsigned n)
 {
     enum { UNSHARE = 2 }; /* CLOSE_RANGE_UNSHARE, and nothing to close: some containers allow no unshare */
-    if (!each(first_table, take_harmless, kept, n) || access(own_table, R_OK) != 0)
+    if (!is_without_device() || access(own_table, R_OK) != 0)
         return false;
     if (unshare(CLONE_FILES) != 0 && syscall(SYS_close_range, ~0u, ~0u, UNSHARE) != 0)
         return false;
     if (!is_apart())
         return false;
-    each(own_table, take_away, kept, n);
+    close_all_but(kept, n);
     fill_first_three();
     is_helper = true;
     atomic_store(&helper_has_left, true);
