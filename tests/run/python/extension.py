@@ -14,8 +14,8 @@ from mpi4py import MPI
 def main():
     comm = MPI.COMM_WORLD
     x = np.linspace(0.0, 1.0, 10000)
-    for _ in range(40):
-        planted_sweep.sweep(x, 600 if comm.rank == 0 else 60)
+    for step in range(40):  # as long as no other step, so that no clock keeps time with them
+        planted_sweep.sweep(x, (40 + step) * (10 if comm.rank == 0 else 1))
         comm.Barrier()
 
 
