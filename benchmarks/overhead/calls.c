@@ -4,6 +4,7 @@
  *
  *     calls self N        one rank; messages to itself, barriers, allreduces, failing polls: thread CPU time, ns a call
  *     calls deep N        the same without the polls, called through ten functions, as calls.py does it in Python
+ *     calls paths N       barriers at the leaves of a tree of calls: 64 call paths that end in the same place
  *     calls pingpong N    two ranks; wall time, ns a call (a round trip is two calls on each rank)
  *     calls finalize N    N barriers; wall time of MPI_Finalize, ns on each rank
  *
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCH = 100, DEPTH = 10 };
+enum { BATCH = 100, DEPTH = 10, LEVELS = 6 };
 
 static double now_ns(clockid_t clock)
 {
@@ -41,6 +42,27 @@ static void barriers(long n)
 {
     for (long i = 0; i < n; i++)
         MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static __attribute__((noinline)) int leaf(void)
+{
+    return MPI_Barrier(MPI_COMM_WORLD) + 1;
+}
+
+/* Two lines that call: each leaf has a path of its own. The maximum is no sum, which would be made a loop. */
+static __attribute__((noinline)) int visit(int level)
+{
+    if (level == LEVELS)
+        return leaf();
+    int left = visit(level + 1), right = visit(level + 1);
+    return left > right ? left : right;
+}
+
+static void paths(long n)
+{
+    volatile int highest;
+    for (long i = 0; i < n; i += 1 << LEVELS)
+        highest = visit(0);
 }
 
 static void allreduces(long n)
@@ -114,6 +136,8 @@ int main(int argc, char **argv)
         measure("poll", failing_polls, 10 * n, 1, CLOCK_THREAD_CPUTIME_ID);
     } else if (!strcmp(what, "deep") && size == 1) {
         bad = nest(DEPTH, n) != DEPTH;
+    } else if (!strcmp(what, "paths") && size == 1) {
+        measure("paths", paths, n, 1, CLOCK_THREAD_CPUTIME_ID);
     } else if (!strcmp(what, "pingpong") && size == 2) {
         ping_pong(n / 10);
         double begin_ns = now_ns(CLOCK_MONOTONIC);
@@ -123,8 +147,8 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "finalize")) {
         barriers(n);
     } else {
-        fprintf(stderr,
-                "usage: mpirun -n 1 calls self|deep N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls finalize N\n");
+        fprintf(stderr, "usage: mpirun -n 1 calls self|deep|paths N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls "
+                        "finalize N\n");
         bad = 1;
     }
     double begin_ns = now_ns(CLOCK_MONOTONIC);

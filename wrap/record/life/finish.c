@@ -46,6 +46,7 @@ enum sum {
 };
 static uint64_t sums[N_SUMS];
 static uint64_t n_own_calls;
+static uint64_t archive_ns; /* for which MPI_Finalize was held up on this rank */
 enum { SHORT_RUN_NS = 100000000 };
 static const double MUCH = 0.05; /* more than the scatter of most runs */
 
@@ -247,6 +248,7 @@ void finish_before_finalize(void)
             join(NULL);
     } else
         archive_is_done();
+    archive_ns = recorder_now_ns() - recorder.end_ns;
     errno = saved;
 }
 
@@ -281,22 +283,29 @@ static void describe_kept(char *text, size_t size_bytes)
 }
 
 /* Where CPUs are short the program has to wait for those that the recorder takes, by as much as for its own. Starting
- * alone takes some milliseconds, which is no share of a run that does nothing. */
+ * alone takes some milliseconds, which is no share of a run that does nothing. The archive is made behind the times
+ * that are recorded: it lengthens the run, but nothing in the report. */
 static void describe_overhead(char *text, size_t size_bytes)
 {
+    enum { TOLD_NS = 50000000 };
     uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
     double share = (double)sums[SUM_OVERHEAD] / (double)(sums[SUM_DURATION] - sums[SUM_READY] + 1);
+    int n;
     if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
-        snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
+        n = snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
     else
-        snprintf(text, size_bytes, "%.1f %%%s", 100 * share,
-                 share > MUCH ? ", which is much: times in the report are too long by that" : "");
+        n = snprintf(text, size_bytes, "%.1f %%%s", 100 * share,
+                     share > MUCH ? " (much: times in the report are too long by that)" : "");
+    if (archive_ns >= TOLD_NS)
+        snprintf(text + n, size_bytes - (size_t)n, " and %.1f s at the end", (double)archive_ns / 1e9);
 }
 
 void finish_after_finalize(void)
 {
     int saved = errno;
+    uint64_t from_ns = recorder_now_ns();
     beside_wait(&joiner);
+    archive_ns += recorder_now_ns() - from_ns;
     beside_wait(&teller.beside);
     if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet) {
         char calls[32], loss[80], overhead[128], number[32];

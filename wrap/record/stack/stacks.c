@@ -218,11 +218,29 @@ void stacks_tell_known(struct stack_table *table, struct unwind_known *known)
     }
 }
 
+static size_t bucket_of(uint64_t caller, uint64_t frame_address)
+{
+    uint64_t hash = (caller ^ frame_address << 20) * 0x9e3779b97f4a7c15u;
+    return hash >> 55;
+}
+_Static_assert(STACK_BUCKETS == 1 << (64 - 55), "bucket_of yields a bucket");
+
+struct stack_entry *stacks_search(struct stack_table *table, struct stack_entry *before, uint64_t caller,
+                                  uint64_t frame_address)
+{
+    struct stack_entry *entry = table->by_place[bucket_of(caller, frame_address)];
+    while (entry && !stacks_is_here(entry, caller, frame_address))
+        entry = entry->next;
+    if (before && entry)
+        before->after = entry;
+    return entry;
+}
+
 static void remember_place(struct stack_table *table, uint64_t caller, uint64_t fa, uint32_t id,
                            const struct stack_walk *walk)
 {
     struct stack_entry *entry = entry_new(table, walk->n - 1);
-    struct stack_entry **chain = &table->by_place[stacks_bucket(caller, fa)];
+    struct stack_entry **chain = &table->by_place[bucket_of(caller, fa)];
     entry->key[0] = caller;
     entry->key[1] = fa;
     entry->id = id;

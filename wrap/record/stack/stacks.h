@@ -5,7 +5,8 @@
  * At an MPI call the stack is found through a cache: the entry for (return address, frame address) holds every place of
  * the stack from which a return address was read, and what stood there. When all places still hold the same, the stack
  * is the same (frames are entered and left through these very words), at about one load and one comparison a frame.
- * Otherwise the stack is walked.
+ * Otherwise the stack is walked. Programs repeat themselves: the entry that followed the last one before is tried
+ * first, since a recursion has many stacks with one return address and one frame address.
  *
  * Where a thread runs Python code, the stack is that of the C code and the frames of Python together: the key of the
  * latter belongs to the entry. The frames take the place of the interpreter's own.
@@ -84,6 +85,7 @@ struct stack_entry {
     struct stack_entry *next;
     uint64_t key[2]; /* caller (stacks_caller) and frame address, or hash and flags */
     uint32_t id, n;
+    struct stack_entry *after; /* by place: of the call that came next when this one was last; NULL = none did */
     struct {
         uint64_t place, value;
     } word[]; /* by content: only `value` */
@@ -97,32 +99,33 @@ static inline uint64_t stacks_caller(uint64_t return_address, uint64_t python_ke
     return return_address ^ python_key;
 }
 
-static inline size_t stacks_bucket(uint64_t caller, uint64_t frame_address)
+/* Is the calling thread's stack this one? Every word is below its outermost frame, hence mapped. The frames that held
+ * them are still there or were replaced by others of the same stack. */
+static inline bool stacks_is_here(const struct stack_entry *entry, uint64_t caller, uint64_t frame_address)
 {
-    uint64_t hash = (caller ^ frame_address << 20) * 0x9e3779b97f4a7c15u;
-    return hash >> 55;
-}
-
-/* Every word is below the outermost frame of the calling thread, hence mapped. The frames that held them are still
- * there or were replaced by others of the same stack. */
-static inline bool stacks_is_same(const struct stack_entry *entry)
-{
+    if (entry->key[0] != caller || entry->key[1] != frame_address)
+        return false;
     for (uint32_t i = 0; i < entry->n; i++)
         if (*(const volatile uint64_t *)(uintptr_t)entry->word[i].place != entry->word[i].value)
             return false;
     return true;
 }
 
+/* By place, among all; the entry `before` was last, if any. NULL = not known. */
+struct stack_entry *stacks_search(struct stack_table *table, struct stack_entry *before, uint64_t caller,
+                                  uint64_t frame_address);
+
 /* NULL = not known. */
 static inline const struct stack_entry *stacks_find_known(struct stack_table *table, uint64_t caller,
                                                           uint64_t frame_address)
 {
-    for (struct stack_entry *e = table->by_place[stacks_bucket(caller, frame_address)]; e; e = e->next)
-        if (e->key[0] == caller && e->key[1] == frame_address && stacks_is_same(e)) {
-            atomic_store_explicit(&table->last, e, memory_order_release);
-            return e;
-        }
-    return NULL;
+    struct stack_entry *before = atomic_load_explicit(&table->last, memory_order_relaxed);
+    struct stack_entry *entry = before ? before->after : NULL;
+    if (!entry || !stacks_is_here(entry, caller, frame_address))
+        entry = stacks_search(table, before, caller, frame_address);
+    if (entry)
+        atomic_store_explicit(&table->last, entry, memory_order_release);
+    return entry;
 }
 
 static inline uint32_t stacks_find(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
@@ -134,4 +137,3 @@ static inline uint32_t stacks_find(struct stack_table *table, struct spool *spoo
     const struct stack_entry *known = stacks_find_known(table, caller, (uint64_t)(uintptr_t)frame_address);
     return known ? known->id : stacks_find_slow(table, spool, bounds, return_address, frame_address, NULL);
 }
-_Static_assert(STACK_BUCKETS == 1 << (64 - 55), "stacks_bucket yields a bucket");

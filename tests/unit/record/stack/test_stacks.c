@@ -102,6 +102,25 @@ static void test_recursion(void **state)
         assert_int_not_equal(id[0][depth], id[0][depth - 1]);
 }
 
+/* The stack that is tried first is the one that came next before: often another one here. */
+static void test_changing_order(void **state)
+{
+    (void)state;
+    enum { N_WAYS = 12 };
+    uint32_t id[N_CALLS];
+    unsigned way[N_CALLS], random = 1;
+    for (unsigned i = 0; i < N_CALLS; i++) {
+        random = random * 1103515245 + 12345;
+        way[i] = i < N_WAYS ? i : (random >> 16) % N_WAYS;
+    }
+    for (int i = 0; i < n_calls; i++)
+        id[i] = way[i] == 0 ? from_a() : way[i] == 1 ? from_b() : recursive((int)way[i]);
+    for (int i = N_WAYS; i < N_CALLS; i++)
+        assert_int_equal(id[i], id[way[i]]);
+    for (int i = 1; i < N_WAYS; i++)
+        assert_int_not_equal(id[i], id[i - 1]);
+}
+
 /* Memory that runs out begins again: numbers stay unique. */
 static void test_small_memory(void **state)
 {
@@ -174,8 +193,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_and_different), cmocka_unit_test(test_same_addresses_at_other_depths),
-        cmocka_unit_test(test_recursion),          cmocka_unit_test(test_small_memory),
-        cmocka_unit_test(test_foreign_stack),      cmocka_unit_test(test_written_stacks),
+        cmocka_unit_test(test_recursion),          cmocka_unit_test(test_changing_order),
+        cmocka_unit_test(test_small_memory),       cmocka_unit_test(test_foreign_stack),
+        cmocka_unit_test(test_written_stacks),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
