@@ -147,6 +147,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .computing_ns = sparse_get(&sums->busy, rank),
                                .entered_ns = sparse_get(&sums->entered, rank),
                                .error_ns = cause_time_error(causes, sums, rank, executions > 0),
+                               .unseen_ns = executions > 0 ? 0 : sparse_get(&sums->unseen, rank),
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, sums, rank),
                                .cost_error = is_place ? cause_cost_error(causes, sums, rank) : 0};

@@ -17,13 +17,14 @@ struct waiting {
 struct cause_sums {
     double kind_ns[KIND_N]; /* what the program did: no time without a CPU */
     struct waiting waiting;
-    double critical_ns;      /* on the critical path, */
-    double critical_off_ns;  /* and of that, without a CPU */
-    struct sparse times;     /* time by rank */
-    struct sparse inside;    /* of it in the code that names the cause, but for time without a CPU */
-    struct sparse entered;   /* by rank, in code that is entered from there and no part of the cause; likewise */
-    struct sparse noise;     /* variance of it by rank, as far as samples tell it */
-    struct sparse busy;      /* as inside, computing only */
+    double critical_ns;     /* on the critical path, */
+    double critical_off_ns; /* and of that, without a CPU */
+    struct sparse times;    /* time by rank */
+    struct sparse inside;   /* of it in the code that names the cause, but for time without a CPU */
+    struct sparse entered;  /* by rank, in code that is entered from there and no part of the cause; likewise */
+    struct sparse noise;    /* variance of it by rank, as far as samples tell it */
+    struct sparse unseen;   /* by rank: perhaps in it, as it was seen nowhere between calls between which others were */
+    struct sparse busy;     /* as inside, computing only */
     struct sparse in_kernel; /* as inside, in system calls and page faults, by rank */
     struct sparse by_code;   /* as busy, by (rank, code place) */
     struct sparse lacks;     /* of all its time, without a CPU, by rank */

@@ -399,11 +399,35 @@ static void noise_add(struct causes *causes, uint32_t cause, uint32_t rank, cons
     sparse_add(&causes->sums.at[cause].noise, rank, time->ns * time->ns * variance);
 }
 
-/* What stands for the two calls between which a pool's stretches lie, above a cause. */
+/* What stands for the two calls between which stretches lie, above a cause. 0: they are not pooled. */
 static uint64_t calls_of(const struct causes *causes, uint64_t key)
 {
-    uint32_t pool = (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS;
-    return key_pair(pools_between(causes->input->classes->pools, pool), 0);
+    const struct causes_input *input = causes->input;
+    const struct pools *pools = input->classes->pools;
+    if (key_atom(key) & ATOM_IS_POOL)
+        return key_pair(1 + pools_between(pools, (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS), 0);
+    const struct step_key *step = steps_key(causes->steps, key_atom(key));
+    if (step->what != WHAT_GAP || !step_state_is_code((enum step_state)step->state))
+        return 0;
+    const uint32_t *calls = sites_pair_at(input->sites, step->id);
+    return key_pair(1 + pools_between_calls(pools, calls[0], calls[1]), 0);
+}
+
+/* Those in which stretches had enough samples of their own. */
+static void add_own_between_calls(struct causes *causes, struct sparse *between)
+{
+    const struct pools *pools = causes->input->classes->pools;
+    for (uint32_t pool = 0; pool < pools->n; pool++) {
+        uint32_t rank;
+        if (!pools_is_of_process(pools, pool, &rank))
+            continue;
+        struct sampled_time seen = {0};
+        for (size_t i = 0; i < pools->at[pool].on.n; i++)
+            sampled_time_add(causes, &seen, rank, (uint32_t)pools->at[pool].on.at[i].key, 1);
+        for (size_t i = 0; i < seen.by_cause.n; i++)
+            sparse_add(between, key_pair(1 + pools_between(pools, pool), (uint32_t)seen.by_cause.at[i].key), 1);
+        sparse_release(&seen.by_cause);
+    }
 }
 
 /* Which causes any process was seen in, by calls_of and cause; to be released. */
@@ -411,6 +435,7 @@ static struct sparse causes_between_calls(struct causes *causes)
 {
     struct sparse between = {0};
     struct sampled_time own = {0};
+    add_own_between_calls(causes, &between);
     for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
         const struct sparse *atoms = &causes->input->ranks[rank].atoms;
         for (size_t i = 0; i < atoms->n; i++) {
@@ -427,18 +452,23 @@ static struct sparse causes_between_calls(struct causes *causes)
 }
 
 /* `between`: causes_between_calls. What others were seen in between the same two calls, and this process was not, it
- * may have been in as well. */
+ * may have been in as well: for all of the time, where it was seen in nothing. */
 static void rank_add_noise(struct causes *causes, const struct sparse *between, uint32_t rank, double sample_ns)
 {
     const struct sparse *atoms = &causes->input->ranks[rank].atoms;
     struct sampled_time own = {0};
     for (size_t i = 0; i < atoms->n; i++) {
-        uint64_t key = atom_key(rank, key_atom(atoms->at[i].key));
+        uint64_t key = atom_key(rank, key_atom(atoms->at[i].key)), calls = calls_of(causes, key);
         struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, sample_ns, &own);
-        uint64_t calls = pooled.ns > 0 ? calls_of(causes, key) : 0;
-        size_t first = pooled.ns > 0 ? sparse_find(between, calls) : between->n;
-        for (size_t j = first; j < between->n && key_high(between->at[j].key) == key_high(calls); j++)
-            noise_add(causes, key_low(between->at[j].key), rank, &pooled, pooled.n_samples);
+        bool is_seen = key_atom(key) & ATOM_IS_POOL;
+        size_t first = calls && (pooled.ns > 0 || !is_seen) ? sparse_find(between, calls) : between->n;
+        for (size_t j = first; j < between->n && key_high(between->at[j].key) == key_high(calls); j++) {
+            uint32_t cause = key_low(between->at[j].key);
+            if (is_seen)
+                noise_add(causes, cause, rank, &pooled, pooled.n_samples);
+            else
+                sparse_add(&causes->sums.at[cause].unseen, rank, atoms->at[i].ns);
+        }
         sparse_release(&pooled.by_cause);
     }
     sparse_pack(&own.by_cause);
@@ -460,8 +490,10 @@ static void causes_add_noise(struct causes *causes)
         double sample_ns = survey_rank_sample_ns(survey, rank);
         rank_add_noise(causes, &between, rank, sample_ns > 0 ? sample_ns : usual_ns);
     }
-    for (size_t i = 0; i < causes->sums.n; i++)
+    for (size_t i = 0; i < causes->sums.n; i++) {
         sparse_pack(&causes->sums.at[i].noise);
+        sparse_pack(&causes->sums.at[i].unseen);
+    }
     sparse_release(&between);
 }
 
@@ -563,6 +595,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&sums->busy);
         sparse_release(&sums->in_kernel);
         sparse_release(&sums->noise);
+        sparse_release(&sums->unseen);
         sparse_release(&sums->by_code);
     }
     vec_release(&causes->sums);

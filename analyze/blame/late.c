@@ -95,7 +95,7 @@ void late_add_as_long(struct cause *cause, struct arena *arena)
 
 static bool is_next_to_nothing(const struct cause_rank *rank, double late_ns)
 {
-    return rank->time_ns + SAME_DEVIATIONS * rank->error_ns < NEGLIGIBLE_SHARE * late_ns;
+    return rank->time_ns + rank->unseen_ns + SAME_DEVIATIONS * rank->error_ns < NEGLIGIBLE_SHARE * late_ns;
 }
 
 bool late_is_alone(const struct cause *cause)

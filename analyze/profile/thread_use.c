@@ -219,7 +219,7 @@ static void count_threads(const struct teams *teams, uint32_t place, struct caus
     for (uint32_t i = 0; i < n; i++) {
         struct cause_rank *rank = &ranks[i];
         share_among_threads(teams, rank);
-        rank->unseen_ns = fmax(0, teams->unseen_ns[rank->rank]);
+        rank->unseen_ns += fmax(0, teams->unseen_ns[rank->rank]);
         rank->threads = threads_at_a_time(sparse_get(&teams->sampled, team_key(place, rank->rank)), rank->computing_ns,
                                           teams->crews[rank->rank].n_at_once);
     }

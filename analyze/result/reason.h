@@ -20,6 +20,7 @@
     X(TIME_VARIES, "time-varies")               /* nobody is there to be compared with */                              \
     X(BY_TURNS, "by-turns")                     /* likewise, of code: all are late, in different steps */              \
     X(TIME_ALONE, "time-alone")                 /* the others spend next to nothing in it */                           \
+    X(TIME_AT_MOST, "time-at-most")             /* or so it seems: of some of their time nothing is known */           \
     X(AS_LONG, "as-long")                       /* they spend as long in it as the others, but later */                \
     X(NO_LONGER, "no-longer")                   /* ... or less */                                                      \
     X(LONGER, "longer")                         /* `times` as long */                                                  \
@@ -57,6 +58,7 @@ struct reason {
     bool has_same_code;     /* executions have as many instructions, as far as machine code tells */
     bool is_as_often;       /* as many executions */
     bool is_average;        /* the others differ, and are compared on average */
+    double most_ns;         /* the most that others spend in it on average, where next to nothing is seen of it */
     bool is_few;            /* few samples tell it */
     bool is_itself;         /* times are of the code itself: what it enters besides has other causes */
     bool is_at_other_times; /* as much in all, but others wait meanwhile */

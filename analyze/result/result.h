@@ -165,7 +165,7 @@ struct cause_rank {
     uint32_t n_callers;       /* of those that were seen in it, those that call MPI */
     uint32_t n_at_once;       /* of them, as many as its CPUs can run */
     double threads_lacked_ns; /* all those that were seen in it were ready for so long, outside MPI, without a CPU */
-    double unseen_ns;         /* threads of it that ended young did more on a CPU, perhaps here, than samples tell */
+    double unseen_ns;         /* beside time_ns, perhaps in it as well: no sample tells where it was */
     double most_share;        /* of the time on a CPU of them all here, what one thread has, who has most; */
     double most_error;        /* and the standard error of that */
 };

@@ -258,13 +258,24 @@ void pools_unpack(struct pools *pools, struct unpacking *unpacking, const struct
     vec_release(&all);
 }
 
+uint32_t pools_between_calls(const struct pools *pools, uint32_t from, uint32_t to)
+{
+    struct pool_key key = {.rank = RANK_ALL, .from = from, .to = to, .bucket = BUCKET_ALL};
+    return intern_find(&pools->keys, &key, sizeof key);
+}
+
 uint32_t pools_between(const struct pools *pools, uint32_t pool)
 {
-    struct pool_key key = *(const struct pool_key *)pools->keys.items[pool].bytes;
-    key.rank = RANK_ALL;
-    key.bucket = BUCKET_ALL;
-    uint32_t between = intern_find(&pools->keys, &key, sizeof key);
+    const struct pool_key *key = (const void *)pools->keys.items[pool].bytes;
+    uint32_t between = pools_between_calls(pools, key->from, key->to);
     return between == INTERN_NONE ? pool : between;
+}
+
+bool pools_is_of_process(const struct pools *pools, uint32_t pool, uint32_t *rank)
+{
+    const struct pool_key *key = (const void *)pools->keys.items[pool].bytes;
+    *rank = key->rank;
+    return key->rank != RANK_ALL && key->bucket == BUCKET_ALL && key->from != SITE_ANY && key->to != SITE_ANY;
 }
 
 void pools_complete(struct pools *pools)

@@ -120,8 +120,12 @@ static inline double pools_atom_samples(const struct pools *pools, uint32_t atom
     double on_ns = sparse_sum(&pool->worker) + (number % N_AMOUNTS == ON_CPU ? sparse_sum(&pool->on) : 0);
     return number % N_AMOUNTS == OFF_BLOCKED ? pool->n_blocked + pool->n_sync : on_ns / sample_ns;
 }
-/* The pool of all lengths and processes between the same two calls; itself where it is of several. */
+/* The pool of all lengths and processes between two calls. INTERN_NONE: nobody was sampled there. */
+uint32_t pools_between_calls(const struct pools *pools, uint32_t from, uint32_t to);
+/* Likewise, between the same two calls; itself where it is of several. */
 uint32_t pools_between(const struct pools *pools, uint32_t pool);
+/* Is it that of all lengths, of one process, between two calls? Sets `rank` then. */
+bool pools_is_of_process(const struct pools *pools, uint32_t pool, uint32_t *rank);
 /* The steps and shares that an atom stands for. Any step is an atom of itself: then they are what `single` holds. Any
  * thread may ask for atoms that were given out before. */
 static inline struct shares pools_expand(const struct pools *pools, uint32_t atom, struct term *single)

@@ -58,7 +58,9 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
     if (!others->n)
         return reason;
     if (crowd_most(others, MEASURE_TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns) {
-        reason.kind = REASON_TIME_ALONE;
+        reason.most_ns = others->mean.time_ns + others->mean.unseen_ns;
+        bool is_known = reason.most_ns < NEGLIGIBLE_SHARE * late->mean.time_ns;
+        reason.kind = is_known ? REASON_TIME_ALONE : REASON_TIME_AT_MOST;
         reason.is_few = SAME_DEVIATIONS * hypot(late->mean.error_ns, others->mean.error_ns) >=
                         late->mean.time_ns - others->mean.time_ns;
         return reason;

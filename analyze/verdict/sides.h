@@ -18,6 +18,7 @@ struct doing {
     double bytes, file_bytes;
     double thread_ns; /* time on a CPU of all threads */
     double error_ns;  /* standard error of the time, as far as samples tell it */
+    double unseen_ns; /* perhaps in it as well: no sample tells where it was */
 };
 
 struct crowd {

@@ -287,21 +287,24 @@ static void time_in_which_teams_spin_is_in_doubt(void **state)
     }
 }
 
-/* Threads that ended before they were sampled may have been there as well. */
-static void time_of_unseen_threads_is_in_doubt(void **state)
+/* Threads that ended before they were sampled may have been there as well, and a rank that was seen nowhere. */
+static void time_that_nobody_saw_is_in_doubt(void **state)
 {
     (void)state;
     static const struct {
-        double unseen_ns;
+        double time_ns, unseen_ns;
         const char *text;
     } cases[] = {
-        {0, "rank 0 spends 2.0 x as long in it as rank 1"},
-        {150e6, "rank 0 spends 2.0 x (1.5 to 2.7) as long in it as rank 1"},
-        {600e6, "rank 0 spends 2.0 x as long in it as rank 1, as far as few samples tell"},
+        {0, 8e6, "rank 0 spends 1.00 s in it, rank 1 next to nothing"},
+        {0, 47e6, "rank 0 spends 1.00 s in it, rank 1 at most 47.0 ms"},
+        {5e6, 42e6, "rank 0 spends 1.00 s in it, rank 1 at most 47.0 ms"},
+        {500e6, 0, "rank 0 spends 2.0 x as long in it as rank 1"},
+        {500e6, 150e6, "rank 0 spends 2.0 x (1.5 to 2.7) as long in it as rank 1"},
+        {500e6, 600e6, "rank 0 spends 2.0 x as long in it as rank 1, as far as few samples tell"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cause_rank ranks[] = {{.rank = 0, .time_ns = 1000e6},
-                                     {.rank = 1, .time_ns = 500e6, .unseen_ns = cases[i].unseen_ns}};
+                                     {.rank = 1, .time_ns = cases[i].time_ns, .unseen_ns = cases[i].unseen_ns}};
         expect_text(ranks, 1, 2, KIND_MORE_TIME, cases[i].text);
     }
 }
@@ -1066,7 +1069,7 @@ int main(void)
         cmocka_unit_test(what_a_cause_enters_is_told_apart),
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
         cmocka_unit_test(time_in_which_teams_spin_is_in_doubt),
-        cmocka_unit_test(time_of_unseen_threads_is_in_doubt),
+        cmocka_unit_test(time_that_nobody_saw_is_in_doubt),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(ranks_that_are_late_by_turns_are_not_one_after_the_other),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),

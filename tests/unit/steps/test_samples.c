@@ -363,6 +363,28 @@ static void code_that_nobody_saw_is_what_others_do_for_longer(void **state)
     scene_free(scene);
 }
 
+/* Likewise, but it has a ninth: that may be other code as well. However many samples the others have. */
+static void code_that_nobody_saw_may_be_what_others_do(void **state)
+{
+    (void)state;
+    for (uint64_t n_samples = 4; n_samples <= 40; n_samples *= 10) {
+        struct scene *scene = scene_make(2);
+        uint32_t loop = code_frame(scene, "loop");
+        barriers(scene, (uint64_t[]){0, 0}, 10);
+        for (uint64_t i = 0; i < n_samples; i++)
+            sample(scene, 1, loop, 1000 + 80000 * i / n_samples, 0);
+        barriers(scene, (uint64_t[]){10010, 90010}, 90020);
+        scene_analyse(scene);
+        const struct cause *cause = &scene->analysis->causes[0];
+        assert_us(cause->ranks[0].time_ns / 1000, 90000);
+        assert_us(cause->ranks[0].unseen_ns / 1000, 0);
+        assert_int_equal(cause->n_others, 1);
+        assert_us(cause->others[0].time_ns / 1000, 0);
+        assert_us(cause->others[0].unseen_ns / 1000, 10000);
+        scene_free(scene);
+    }
+}
+
 /* A loop comes to its call from elsewhere the first time. No look fell into that sleep; those of the next time tell
  * where it was, and what was sampled before it does not. */
 static void sleep_that_nobody_saw_is_where_it_was_before_the_same_call(void **state)
@@ -848,6 +870,7 @@ int main(void)
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
         cmocka_unit_test(who_spends_as_long_is_late_as_far_as_samples_tell),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
+        cmocka_unit_test(code_that_nobody_saw_may_be_what_others_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
