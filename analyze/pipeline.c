@@ -143,17 +143,17 @@ static void check_times(struct trace *trace, const struct analysis *analysis)
 static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold,
                             bool wants_facts)
 {
-    struct passes passes = {.wants_facts = wants_facts, .threshold = threshold};
+    struct passes passes = {.wants_facts = wants_facts, .threshold = threshold, .timeline = timeline};
     struct analysis *analysis = NULL;
     struct engine forked = {0}, *engine = &forked;
-    if (!timeline && sections_are_possible(trace))
-        engine = task_engine(trace, threshold, wants_facts, &forked);
+    struct task task = {
+        .threshold = threshold, .wants_facts = wants_facts, .n_most_of_timeline = timeline ? timeline->n_most : 0};
+    if (sections_are_possible(trace))
+        engine = task_engine(trace, &task, &forked);
     if (first_reading(&passes, trace, code, engine)) {
         engine_give_up(engine);
         goto out;
     }
-    if (timeline)
-        passes.times = timeline_sink(timeline, trace->n_locations);
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
     second_reading(&passes, engine);
     if (trace->has_failed)

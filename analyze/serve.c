@@ -22,7 +22,10 @@ static void take_part(struct engine *engine, struct parcel work)
     if (!trace) /* it has not returned */
         return;
     trace->meter.is_silent = true;
-    struct passes passes = {.wants_facts = task.wants_facts, .threshold = task.threshold};
+    struct timeline timeline = {.n_most = task.n_most_of_timeline};
+    struct passes passes = {.wants_facts = task.wants_facts,
+                            .threshold = task.threshold,
+                            .timeline = task.n_most_of_timeline ? &timeline : NULL};
     if (first_reading(&passes, trace, trace->n_modules ? load_code(trace) : NULL, engine))
         engine_give_up(engine);
     second_reading(&passes, engine);

@@ -15,11 +15,13 @@ struct task {
     double threshold;
     bool is_settled; /* its clocks have been checked */
     bool wants_facts;
+    uint64_t n_most_of_timeline; /* its budget (timeline.h); 0 = nobody wants it */
 };
 
 /* The processes for an analysis of this trace, number 0 in this one: those of a launcher on other nodes, which have
- * been called to it when it returns, or forked ones, or this one alone. `forked` is the room for an engine, zero. To be
- * ended by engine_end, in the others where they have done their part. */
-struct engine *task_engine(const struct trace *trace, double threshold, bool wants_facts, struct engine *forked);
+ * been called to it when it returns, or forked ones, or this one alone. What is wanted stands in `task`, whose other
+ * fields are filled in for those that are called. `forked` is the room for an engine, zero. To be ended by engine_end,
+ * in the others where they have done their part. */
+struct engine *task_engine(const struct trace *trace, struct task *task, struct engine *forked);
 /* Why this process cannot do it, in words of `refusal`; else the trace, to be closed. */
 struct trace *task_open(const struct task *task, char *refusal, size_t size_bytes);

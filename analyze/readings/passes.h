@@ -46,8 +46,9 @@ struct passes {
     struct keyed_sums file_use, traffic;
     struct exchanges exchanges;
     bool wants_facts;
-    double threshold;       /* of classes; 0 = the usual one */
-    struct time_sink times; /* takes what each location did when, or nobody does */
+    double threshold;          /* of classes; 0 = the usual one */
+    struct timeline *timeline; /* of the run, with its budget; NULL = nobody wants it */
+    struct time_sink times;    /* takes what each location did when, or nobody does */
     uint64_t n_events;
     uint32_t n_sections, last_turn;
     struct sections_index index; /* where this process begins to read them */

@@ -4,6 +4,7 @@
 #include "analyze/blame/findings.h"
 #include "analyze/engine/share.h"
 #include "analyze/steps/numbers.h"
+#include "analyze/timeline/gather.h"
 
 enum { SOON = 3 }; /* events */
 
@@ -68,6 +69,7 @@ struct sections_reading {
     struct findings findings;
     struct keyed_sums file_use, traffic;
     struct exchanges exchanges;
+    struct timeline timeline; /* of the present section */
     uint64_t n_events;
     bool has_last; /* the passes have read the last section, and found what the report says of the run's end */
 };
@@ -90,8 +92,10 @@ static void reset_numbers(struct sections_reading *reading)
     lanes_forget_steps(&reading->passes->lanes, reading->numbers.n_steps);
 }
 
-static void forget_section(struct passes *passes)
+static void forget_section(struct sections_reading *reading)
 {
+    struct passes *passes = reading->passes;
+    timeline_clear(&reading->timeline);
     passes->n_events = 0;
     keyed_sums_release(&passes->file_use);
     exchanges_release(&passes->exchanges);
@@ -109,6 +113,7 @@ static void give_section(struct sections_reading *reading, struct deal *deal, ui
     keyed_sums_pack(&passes->file_use, &packing);
     exchanges_pack(&passes->exchanges, &packing);
     keyed_sums_pack(&passes->traffic, &packing);
+    timeline_pack(&reading->timeline, &packing);
     deal_give(deal, turn, (struct parcel){packing.bytes.at, packing.bytes.n});
     vec_release(&packing.bytes);
 }
@@ -126,6 +131,8 @@ static void take_section(void *context, uint32_t turn, struct parcel result)
     keyed_sums_unpack(&reading->file_use, &unpacking);
     exchanges_unpack(&reading->exchanges, &unpacking);
     keyed_sums_unpack(&reading->traffic, &unpacking);
+    if (reading->passes->timeline)
+        timeline_unpack(reading->passes->timeline, &unpacking, &reading->numbers);
 }
 
 static bool perform_sections(void *context, struct deal *deal)
@@ -149,7 +156,7 @@ static bool perform_sections(void *context, struct deal *deal)
         read_section(passes, &sections);
         if (is_mine)
             give_section(reading, deal, turn);
-        forget_section(passes);
+        forget_section(reading);
         reading->has_last = is_kept;
         if (!is_kept)
             passes_release_waits(passes);
@@ -175,10 +182,23 @@ static void give_run(struct sections_reading *reading)
     passes->traffic = reading->traffic;
 }
 
+/* What sections may keep of it together is twice what the run keeps, so that one in which more happens than in others
+ * has room for it. */
+static void begin_timeline(struct sections_reading *reading)
+{
+    struct passes *passes = reading->passes;
+    if (!passes->timeline)
+        return;
+    reading->timeline.n_most = 2 * passes->timeline->n_most / passes->n_sections;
+    vec_resize(&passes->timeline->rows, passes->trace->n_locations);
+    passes->times = timeline_sink(&reading->timeline, passes->trace->n_locations);
+}
+
 /* Clocks are settled by now. */
 static void read_sections(struct passes *passes, struct engine *engine)
 {
     struct sections_reading reading = {.passes = passes, .engine = engine};
+    begin_timeline(&reading);
     if (!passes->index.firsts)
         sections_find_index(passes->trace, engine, &passes->index);
     const struct share share = {
@@ -193,6 +213,7 @@ static void read_sections(struct passes *passes, struct engine *engine)
     if (is_done && engine_is_first(engine))
         give_run(&reading);
     findings_release(&reading.findings);
+    timeline_release(&reading.timeline);
     numbers_release(&reading.numbers);
     if (is_done)
         engine_end(engine);
@@ -204,6 +225,8 @@ static void read_sections(struct passes *passes, struct engine *engine)
 static void read_alone(struct passes *passes)
 {
     struct sections sections;
+    if (passes->timeline)
+        passes->times = timeline_sink(passes->timeline, passes->trace->n_locations);
     passes->trace->is_last_reading = true;
     if (trace_rewind(passes->trace))
         return;

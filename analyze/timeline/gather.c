@@ -36,3 +36,54 @@ struct time_sink timeline_sink(struct timeline *timeline, uint32_t n_locations)
     vec_resize(&timeline->rows, n_locations);
     return (struct time_sink){.context = timeline, .spent = sink_spent, .waited = sink_waited};
 }
+
+void timeline_clear(struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->rows.n; i++)
+        timeline->rows.at[i].cells.n = timeline->rows.at[i].parts.n = 0;
+    timeline->n = 0;
+    timeline->resolution_ns = 0;
+}
+
+void timeline_pack(const struct timeline *timeline, struct packing *packing)
+{
+    pack_value(packing, timeline->resolution_ns);
+    for (size_t i = 0; i < timeline->rows.n; i++) {
+        pack_vec(packing, &timeline->rows.at[i].cells);
+        pack_vec(packing, &timeline->rows.at[i].parts);
+    }
+}
+
+static void translate(struct timeline_row *row, const struct numbers *numbers)
+{
+    for (size_t i = 0; i < row->cells.n; i++) {
+        struct timeline_cell *cell = &row->cells.at[i];
+        enum wait_kind kind = cell->site & ((1u << TIMELINE_KIND_BITS) - 1);
+        if (cell->site != TRACE_NONE)
+            cell->site = timeline_site(numbers_site(numbers, cell->site >> TIMELINE_KIND_BITS), kind);
+    }
+    for (size_t i = 0; i < row->parts.n; i++) {
+        struct timeline_part *part = &row->parts.at[i];
+        if (part->kind != ATOM_WAITING && !(part->kind & ATOM_IS_POOL))
+            part->kind = numbers_step(numbers, part->kind);
+    }
+}
+
+void timeline_unpack(struct timeline *timeline, struct unpacking *unpacking, const struct numbers *numbers)
+{
+    struct timeline_row later = {0};
+    uint64_t resolution_ns;
+    unpack_value(unpacking, &resolution_ns);
+    if (resolution_ns > timeline->resolution_ns)
+        timeline->resolution_ns = resolution_ns;
+    for (uint32_t i = 0; i < timeline->rows.n; i++) {
+        unpack_vec(unpacking, &later.cells);
+        unpack_vec(unpacking, &later.parts);
+        translate(&later, numbers);
+        const struct timeline_part *parts = later.parts.at;
+        for (size_t k = 0; k < later.cells.n; parts += later.cells.at[k++].n_parts)
+            timeline_put(timeline, i, &later.cells.at[k], parts);
+    }
+    vec_release(&later.cells);
+    vec_release(&later.parts);
+}

@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "analyze/blame/blame.h"
+#include "analyze/steps/numbers.h"
 #include "analyze/timeline/timeline.h"
 #include "analyze/waits/sink.h"
 
@@ -12,14 +13,18 @@
 enum { ATOM_WAITING = UINT32_MAX };
 
 /* The site of a cell until timeline_finish: the place of the call and the kind of wait. */
+enum { TIMELINE_KIND_BITS = 5 };
+_Static_assert((int)WAIT_N_KINDS <= 1 << TIMELINE_KIND_BITS, "a kind of wait has room");
 static inline uint32_t timeline_site(uint32_t site, enum wait_kind kind)
 {
-    enum { KIND_BITS = 5 };
-    _Static_assert((int)WAIT_N_KINDS <= 1 << KIND_BITS, "a kind of wait has room");
-    return site << KIND_BITS | kind;
+    return site << TIMELINE_KIND_BITS | kind;
 }
 
 struct time_sink timeline_sink(struct timeline *timeline, uint32_t n_locations);
+/* That of a section is given away, and added to that of the run, behind those before. The next one begins empty. */
+void timeline_clear(struct timeline *timeline);
+void timeline_pack(const struct timeline *timeline, struct packing *packing);
+void timeline_unpack(struct timeline *timeline, struct unpacking *unpacking, const struct numbers *numbers);
 struct timeline_finish_input {
     struct pools *pools;
     const struct classes *classes;

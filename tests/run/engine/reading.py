@@ -125,6 +125,7 @@ def main():
                 same(machine, 2, ["report", "--format", "json", "--all", anchor])
             same(machine, 2, ["report", "--format", "json", "--from", "9", later])
             same(machine, 2, ["diff", meeting, "vs", later])
+            same(machine, 2, ["html", "-o", "-", meeting])
             if "mpich" in machine.launcher:  # Open MPI's daemons would take themselves for processes of srun
                 machine.env["NODES_STEP"] = "1"
             if can_hide():

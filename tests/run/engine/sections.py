@@ -52,6 +52,25 @@ def same_as_one(tool, events, anchor, least):
     check(abs(one["waiting_ns"] - many["waiting_ns"]) <= 0.001 * one["waiting_ns"], f"{anchor}: waiting {one['waiting_ns']}, in sections {many['waiting_ns']}")
 
 
+def time_of(tool, events, anchor):
+    """By row and what was done there: time in us."""
+    sums = {}
+    for event in json.loads(printed(2, events, [tool, "export", "--format", "chrome", anchor])[1])["traceEvents"]:
+        for part in event.get("args", {}).get("parts", []) if event["ph"] == "B" else []:
+            doing = event["pid"], event["tid"], part["state"], part["what"]
+            sums[doing] = sums.get(doing, 0) + part["us"]
+    return sums
+
+
+def same_time_as_one(tool, events, anchor):
+    """The timeline says of all time what it says of one section."""
+    one, many = time_of(tool, 10**12, anchor), time_of(tool, events, anchor)
+    most_off = 0.001 * sum(one.values())
+    for doing in one.keys() | many.keys():
+        us, in_sections_us = one.get(doing, 0), many.get(doing, 0)
+        check(abs(us - in_sections_us) <= most_off, f"{anchor}: timeline: {doing}: {us:.0f} us, in sections {in_sections_us:.0f}")
+
+
 def record(tool, into, options, program):
     subprocess.run(["mpirun", "-n", "4", tool, "record", "--dir", into, *options, program], env=dict(ENV, WHYWAIT_QUIET="1"), check=True, stdout=subprocess.DEVNULL)
     run, = into.glob("*.whywait")
@@ -111,11 +130,14 @@ def main():
         for anchor in (ours, foreign):
             same_as_one(tool, 2000, anchor, 8)
         same_as_one(tool, 50, run, 4)
+        same_time_as_one(tool, 50, run)
+        same_time_as_one(tool, 2000, ours)
         for events, anchor in ((2000, ours), (2000, foreign), (2000, apart), (50, run), (5, DATA / "scorep-phases/traces.otf2")):
             same_by_all(tool, events, ["report", "--format", "json", "--all", anchor])
         same_by_all(tool, 50, ["report", "--from", "0.01", "--until", "0.2", run])
         same_by_all(tool, 50, ["report", "--routines", run])
         same_by_all(tool, 50, ["html", "-o", "-", run])
+        same_by_all(tool, 2000, ["html", "-o", "-", ours])
         same_by_all(tool, 50, ["diff", run, "vs", run])
         same_by_all(tool, 50, ["export", "--format", "chrome", run])
         same_by_all(tool, 50, ["export", "--format", "lcov", run])
