@@ -96,13 +96,35 @@ static struct marked *marked_at(const struct indexing *indexing, size_t turn, ui
     return &indexing->marks[turn * indexing->trace->n_locations + loc];
 }
 
-/* Process 0: all turns, and marks of that location. */
+/* Where that piece of the run should begin, if all are as long. */
+static uint64_t wanted_turn(const struct indexing *indexing, uint32_t piece)
+{
+    return (indexing->n_turns * piece + engine_n(indexing->engine) / 2) / engine_n(indexing->engine);
+}
+
+static void count_turns(struct indexing *indexing, uint64_t n_events)
+{
+    uint64_t n_turns = n_events / indexing->every + 1;
+    indexing->n_turns = n_turns > indexing->n_turns ? n_turns : indexing->n_turns;
+}
+
+/* So many of the turns that were found begin where the last piece should, or later. */
+static bool are_enough(const struct indexing *indexing, size_t n)
+{
+    bool is_told = indexing->trace->locations[indexing->paced].n_records; /* how long the run is */
+    size_t n_found = indexing->turns.n;
+    return is_told && n_found >= n &&
+           indexing->turns.at[n_found - n].turn >= wanted_turn(indexing, engine_n(indexing->engine) - 1);
+}
+
+/* Process 0: all turns as far as they are wanted, and marks of that location. */
 static void find_turns(struct indexing *indexing)
 {
     struct marked last = {0};
     uint32_t paced = indexing->paced;
     const struct place *place = &indexing->state.places[paced];
     uint64_t turn = 0; /* the last one that has begun */
+    count_turns(indexing, indexing->trace->locations[paced].n_records);
     for (const struct event *event; (event = mark_ahead(indexing->trace, paced)) && !place->now.is_never;) {
         if (place->now.n_events / indexing->every > turn && may_be_of_all(indexing, paced, event))
             mark_here(indexing, paced, &last);
@@ -114,16 +136,11 @@ static void find_turns(struct indexing *indexing)
         *vec_push(&indexing->turns) = (struct turn_begin){turn, ordinal};
         *vec_push(&indexing->paced_marks) = last;
         last = (struct marked){0};
+        if (are_enough(indexing, PLACES_EACH / 2))
+            break;
     }
-    uint64_t n_records = indexing->trace->locations[paced].n_records;
-    indexing->n_turns = (place->now.n_events > n_records ? place->now.n_events : n_records) / indexing->every + 1;
+    count_turns(indexing, place->now.n_events);
     marked_release(&last);
-}
-
-/* Where that piece of the run should begin, if all are as long. */
-static uint64_t wanted_turn(const struct indexing *indexing, uint32_t piece)
-{
-    return (indexing->n_turns * piece + engine_n(indexing->engine) / 2) / engine_n(indexing->engine);
 }
 
 static void keep_turn(struct indexing *indexing, size_t from, size_t to)
