@@ -413,8 +413,8 @@ static uint64_t calls_of(const struct causes *causes, uint64_t key)
     return key_pair(1 + pools_between_calls(pools, calls[0], calls[1]), 0);
 }
 
-/* Those in which stretches had enough samples of their own. */
-static void add_own_between_calls(struct causes *causes, struct sparse *between)
+/* By all samples of each process: stretches that have enough of their own give no atom by which calls are known. */
+static void add_sampled_between_calls(struct causes *causes, struct sparse *between)
 {
     const struct pools *pools = causes->input->classes->pools;
     for (uint32_t pool = 0; pool < pools->n; pool++) {
@@ -435,7 +435,7 @@ static struct sparse causes_between_calls(struct causes *causes)
 {
     struct sparse between = {0};
     struct sampled_time own = {0};
-    add_own_between_calls(causes, &between);
+    add_sampled_between_calls(causes, &between);
     for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
         const struct sparse *atoms = &causes->input->ranks[rank].atoms;
         for (size_t i = 0; i < atoms->n; i++) {

@@ -5,6 +5,7 @@
  *     calls self N        one rank; messages to itself, barriers, allreduces, failing polls: thread CPU time, ns a call
  *     calls deep N        the same without the polls, called through ten functions, as calls.py does it in Python
  *     calls paths N       barriers at the leaves of a tree of calls: 64 call paths that end in the same place
+ *     calls polls N       one rank; nothing but failing polls
  *     calls pingpong N    two ranks; wall time, ns a call (a round trip is two calls on each rank)
  *     calls finalize N    N barriers; wall time of MPI_Finalize, ns on each rank
  *
@@ -138,6 +139,8 @@ int main(int argc, char **argv)
         bad = nest(DEPTH, n) != DEPTH;
     } else if (!strcmp(what, "paths") && size == 1) {
         measure("paths", paths, n, 1, CLOCK_THREAD_CPUTIME_ID);
+    } else if (!strcmp(what, "polls") && size == 1) {
+        measure("polls", failing_polls, n, 1, CLOCK_THREAD_CPUTIME_ID);
     } else if (!strcmp(what, "pingpong") && size == 2) {
         ping_pong(n / 10);
         double begin_ns = now_ns(CLOCK_MONOTONIC);
@@ -147,8 +150,9 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "finalize")) {
         barriers(n);
     } else {
-        fprintf(stderr, "usage: mpirun -n 1 calls self|deep|paths N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls "
-                        "finalize N\n");
+        fprintf(stderr,
+                "usage: mpirun -n 1 calls self|deep|paths|polls N | mpirun -n 2 calls pingpong N | mpirun -n 2 calls "
+                "finalize N\n");
         bad = 1;
     }
     double begin_ns = now_ns(CLOCK_MONOTONIC);

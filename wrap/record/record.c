@@ -468,8 +468,10 @@ void record_mark(uint64_t time_ns)
 /* Not of polls for memory to change, which the program itself looks at between two of them. */
 static void add_work(struct recorder_thread *thread, uint64_t gap_ns)
 {
-    if (gap_ns > POLL_LOOP_NS && !thread->poll_has_yielded && thread->poll->call != WW_ID_Win_sync)
-        thread->poll_work_ns += gap_ns - POLL_LOOP_NS;
+    if (gap_ns <= POLL_LOOP_NS || thread->poll_has_yielded || thread->poll->call == WW_ID_Win_sync)
+        return;
+    thread->poll_work_ns += gap_ns - POLL_LOOP_NS;
+    count(&thread->n_polls_at_work, 1);
 }
 
 /* Polls after its CPU time was read took some of it themselves. */

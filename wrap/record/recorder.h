@@ -83,10 +83,11 @@ struct recorder_thread {
         uint64_t from_ns, to_ns;
     } poll_nap[RECORDER_NAPS]; /* the last in the open interval, oldest first; all zero = none */
     _Atomic uint64_t n_calls, n_polls;
-    uint32_t n_windows;         /* that had begun at this thread's last call */
-    bool is_at_all;             /* the present call is one of all processes (record_windows) */
-    _Atomic bool has_callbacks; /* MPI has called a function of the program */
-    struct ww_call unrecorded;  /* what wrappers fill in where nothing is recorded */
+    _Atomic uint64_t n_polls_at_work; /* of them, after work since the last one: they delay that, others a wait */
+    uint32_t n_windows;               /* that had begun at this thread's last call */
+    bool is_at_all;                   /* the present call is one of all processes (record_windows) */
+    _Atomic bool has_callbacks;       /* MPI has called a function of the program */
+    struct ww_call unrecorded;        /* what wrappers fill in where nothing is recorded */
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
@@ -156,7 +157,7 @@ struct recorder_process {
     struct spool_budget budget;
     _Atomic(struct recorder_thread *) threads;
     /* Of threads that have exited. */
-    _Atomic uint64_t past_calls, past_polls, past_dropped;
+    _Atomic uint64_t past_calls, past_polls, past_polls_at_work, past_dropped;
     _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file */
     _Atomic uint64_t n_nested;          /* calls within others, in callbacks, that should have been recorded */
     _Atomic uint64_t threads_ns;        /* on a CPU, that threads took to begin and end here */

@@ -292,10 +292,11 @@ static void close_ended(struct recorder_thread *thread, unsigned n_ended)
         count_calls(thread);
         recorder.past_calls += thread->n_calls;
         recorder.past_polls += thread->n_polls;
+        recorder.past_polls_at_work += thread->n_polls_at_work;
         recorder.past_dropped += thread->events.header->n_dropped;
         spool_close(&thread->events, WW_END_FINALIZE, 0, thread->exit_ns ? thread->exit_ns : recorder_now_ns(), true);
         stacks_release(&thread->stacks);
-        thread->n_calls = thread->n_polls = 0;
+        thread->n_calls = thread->n_polls = thread->n_polls_at_work = 0;
     }
     if (thread->sampler)
         return; /* there may be samples of it to come */

@@ -72,7 +72,7 @@ static void count_up(uint64_t helper_cpu_ns)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         sums[SUM_CALLS] += t->n_calls + t->n_polls;
         sums[SUM_POLLS] += t->n_polls;
-        sums[SUM_OVERHEAD] += t->n_calls * call_ns + t->n_polls * call_ns / 2;
+        sums[SUM_OVERHEAD] += t->n_calls * call_ns + t->n_polls_at_work * call_ns / 2;
         if (spool_is_open(&t->events))
             sums[SUM_DROPPED] += t->events.header->n_dropped;
         if (spool_is_open(&t->samples))
@@ -82,7 +82,7 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_POLLS] += recorder.past_polls;
     sums[SUM_DROPPED] += recorder.past_dropped + recorder.n_unrecorded;
     sums[SUM_NESTED] = recorder.n_nested;
-    sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
+    sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls_at_work * call_ns / 2;
     sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + sampler_delay_ns() + recorder.threads_ns;
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
