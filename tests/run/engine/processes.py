@@ -5,14 +5,17 @@ are names that the launcher is given; what stands in for ssh begins everything o
 
     processes.py node NAME COMMAND...      (what a launcher starts in place of ssh)
 """
+import ctypes
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import time
 
 NODES = ("nodea", "nodeb")
+CLONE_NEWUTS = 0x04000000
 LAUNCHERS = (("mpirun.openmpi", "whywait-mpi"), ("mpirun.mpich", "whywait-mpi-mpich"))
 STEP = "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"  # what srun tells a process that it begins, also a daemon of another launcher
 DATA = pathlib.Path(__file__).parents[2] / "unit/trace/data"
@@ -63,6 +66,8 @@ def node(name, command):
     own = pathlib.Path(os.environ["NODES_DISKS"]) / name
     own.mkdir(exist_ok=True)
     os.environ["TMPDIR"] = str(own)  # daemons of one machine would make the same folders
+    if ctypes.CDLL(None).unshare(CLONE_NEWUTS) == 0:
+        socket.sethostname(name)  # processes of Open MPI 5 on nodes with one name disagree on who is near
     if "NODES_STEP" in os.environ:
         os.environ.update(dict.fromkeys(STEP, str(NODES.index(name))), SLURM_LOCALID="0", SLURM_STEP_NUM_TASKS="2", SLURM_STEP_NUM_NODES="2")
     lacks, hidden = os.environ.get("NODES_LACK", ":").split(":")
@@ -87,7 +92,7 @@ class Machine:
     def start(self, n, words, **more):
         """A command on n processes a node."""
         hosts = ",".join(f"{name}:{n}" for name in NODES)
-        how = (["--mca", "plm_rsh_agent", self.agent, "--host", hosts] if "openmpi" in self.launcher else
+        how = (["--mca", "plm_rsh_agent", self.agent, "--map-by", "slot", "--host", hosts] if "openmpi" in self.launcher else
                ["-launcher", "ssh", "-launcher-exec", self.agent, "-hosts", hosts])
         words = [self.launcher, *how, "-n", 2 * n, *words]
         return subprocess.Popen(list(map(str, words)), env=dict(self.env, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
