@@ -103,7 +103,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
     pauses_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
-    if (passes->wants_facts)
+    if (passes->wanted.facts)
         facts_write(analysis, &passes->measures, &passes->executions, &passes->sites, &passes->traffic);
     exchanges_write(&passes->exchanges, &passes->classes, &passes->measures, analysis);
     fetching_write(&passes->reader.fetching, &passes->sites, analysis);
@@ -140,16 +140,14 @@ static void check_times(struct trace *trace, const struct analysis *analysis)
                    100 * parts_ns / all->all_ns);
 }
 
-static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold,
-                            bool wants_facts)
+static struct analysis *run(struct trace *trace, struct code *code, struct wanted wanted)
 {
-    struct passes passes = {.wants_facts = wants_facts, .threshold = threshold, .timeline = timeline};
+    struct passes passes = {.wanted = wanted};
+    struct timeline *timeline = wanted.timeline;
     struct analysis *analysis = NULL;
     struct engine forked = {0}, *engine = &forked;
-    struct task task = {
-        .threshold = threshold, .wants_facts = wants_facts, .n_most_of_timeline = timeline ? timeline->n_most : 0};
     if (sections_are_possible(trace))
-        engine = task_engine(trace, &task, &forked);
+        engine = task_engine(trace, &wanted, &forked);
     if (first_reading(&passes, trace, code, engine)) {
         engine_give_up(engine);
         goto out;
@@ -181,7 +179,7 @@ out:
 
 struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold)
 {
-    return run(trace, code, timeline, threshold, false);
+    return run(trace, code, (struct wanted){.threshold = threshold, .timeline = timeline});
 }
 
 void analysis_free(struct analysis *analysis)
@@ -254,7 +252,9 @@ static int analyse(struct loaded *loaded, bool with_timeline, double threshold, 
     if (with_timeline)
         loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
     loaded->analysis =
-        run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, threshold, with_facts);
+        run(loaded->trace, loaded->code,
+            (struct wanted){
+                .threshold = threshold, .facts = with_facts, .timeline = with_timeline ? &loaded->timeline : NULL});
     if (!loaded->analysis)
         return -1;
     whole_figures(loaded->analysis);

@@ -23,9 +23,9 @@ static void take_part(struct engine *engine, struct parcel work)
         return;
     trace->meter.is_silent = true;
     struct timeline timeline = {.n_most = task.n_most_of_timeline};
-    struct passes passes = {.wants_facts = task.wants_facts,
-                            .threshold = task.threshold,
-                            .timeline = task.n_most_of_timeline ? &timeline : NULL};
+    struct passes passes = {.wanted = {.threshold = task.threshold,
+                                       .facts = task.wants_facts,
+                                       .timeline = task.n_most_of_timeline ? &timeline : NULL}};
     if (first_reading(&passes, trace, trace->n_modules ? load_code(trace) : NULL, engine))
         engine_give_up(engine);
     second_reading(&passes, engine);

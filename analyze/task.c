@@ -37,16 +37,20 @@ static uint64_t modules_number(const struct trace *trace)
     return number;
 }
 
-/* No path where the anchor has gone. */
-static void task_complete(struct task *task, const struct trace *trace)
+/* All zero where the anchor has gone. */
+static struct task task_of(const struct trace *trace, const struct wanted *wanted)
 {
-    if (!realpath(trace->path, task->path)) {
-        task->path[0] = '\0';
-        return;
-    }
-    task->file = file_number(task->path);
-    task->modules = modules_number(trace);
-    task->is_settled = trace_is_settled(trace);
+    struct task task;
+    memset(&task, 0, sizeof task); /* gaps as well */
+    if (!realpath(trace->path, task.path))
+        return task;
+    task.file = file_number(task.path);
+    task.modules = modules_number(trace);
+    task.is_settled = trace_is_settled(trace);
+    task.threshold = wanted->threshold;
+    task.wants_facts = wanted->facts;
+    task.n_most_of_timeline = wanted->timeline ? wanted->timeline->n_most : 0;
+    return task;
 }
 
 /* As many as a launcher has started on this node; else as many as there are idle CPUs, where the run is worth it. */
@@ -64,15 +68,15 @@ static uint32_t forked_wanted(const struct trace *trace)
     return n_idle < 2 ? 1 : n_idle > MOST_FORKED ? MOST_FORKED : (uint32_t)n_idle;
 }
 
-struct engine *task_engine(const struct trace *trace, struct task *task, struct engine *forked)
+struct engine *task_engine(const struct trace *trace, const struct wanted *wanted, struct engine *forked)
 {
     struct engine *launched = launched_engine();
     if (!launched->n_others) {
         engine_fork(forked, forked_wanted(trace));
         return forked;
     }
-    task_complete(task, trace);
-    call_others(launched, (struct parcel){task, sizeof *task});
+    const struct task task = task_of(trace, wanted);
+    call_others(launched, (struct parcel){&task, sizeof task});
     return launched;
 }
 

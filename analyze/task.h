@@ -3,6 +3,7 @@
  * they have the same before them. */
 #pragma once
 #include "analyze/engine/engine.h"
+#include "analyze/readings/wanted.h"
 #include "analyze/trace/trace.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -19,9 +20,8 @@ struct task {
 };
 
 /* The processes for an analysis of this trace, number 0 in this one: those of a launcher on other nodes, which have
- * been called to it when it returns, or forked ones, or this one alone. What is wanted stands in `task`, whose other
- * fields are filled in for those that are called. `forked` is the room for an engine, zero. To be ended by engine_end,
- * in the others where they have done their part. */
-struct engine *task_engine(const struct trace *trace, struct task *task, struct engine *forked);
+ * been called to it when it returns, or forked ones, or this one alone. `forked` is the room for an engine, zero. To be
+ * ended by engine_end, in the others where they have done their part. */
+struct engine *task_engine(const struct trace *trace, const struct wanted *wanted, struct engine *forked);
 /* Why this process cannot do it, in words of `refusal`; else the trace, to be closed. */
 struct trace *task_open(const struct task *task, char *refusal, size_t size_bytes);

@@ -218,8 +218,7 @@ int first_reading(struct passes *passes, struct trace *trace, struct code *code,
             steps_complete(passes);
         if (settled)
             return settled < 0 ? -1 : 0;
-        const struct passes anew = {
-            .wants_facts = passes->wants_facts, .threshold = passes->threshold, .timeline = passes->timeline};
+        const struct passes anew = {.wanted = passes->wanted};
         passes_release(passes);
         *passes = anew;
     }

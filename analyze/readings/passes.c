@@ -24,8 +24,8 @@ void passes_begin_waits(struct passes *passes, uint64_t begin_ns)
     gatherings_begin(&passes->gatherings, trace, &passes->links);
     locks_begin(&passes->locks, &passes->links, trace->n_ranks);
     classes_begin(&passes->classes, &passes->pools, &passes->cpu_use, trace->n_ranks);
-    if (passes->threshold > 0)
-        passes->classes.threshold = passes->threshold;
+    if (passes->wanted.threshold > 0)
+        passes->classes.threshold = passes->wanted.threshold;
     occurrences_begin(&passes->occurrences, &passes->classes);
     passes->links.history.sink = occurrences_sink(&passes->occurrences);
     passes->replay = (struct replay){.trace = trace,

@@ -8,10 +8,10 @@
 #include "analyze/profile/details.h"
 #include "analyze/profile/thread_use.h"
 #include "analyze/profile/facts.h"
+#include "analyze/readings/wanted.h"
 #include "analyze/sections/index.h"
 #include "analyze/sections/sections.h"
 #include "analyze/steps/services.h"
-#include "analyze/timeline/timeline.h"
 #include "analyze/waits/calls.h"
 
 struct passes {
@@ -45,10 +45,8 @@ struct passes {
     struct cause_times acting;
     struct keyed_sums file_use, traffic;
     struct exchanges exchanges;
-    bool wants_facts;
-    double threshold;          /* of classes; 0 = the usual one */
-    struct timeline *timeline; /* of the run, with its budget; NULL = nobody wants it */
-    struct time_sink times;    /* takes what each location did when, or nobody does */
+    struct wanted wanted;
+    struct time_sink times; /* takes what each location did when, or nobody does */
     uint64_t n_events;
     uint32_t n_sections, last_turn;
     struct sections_index index; /* where this process begins to read them */

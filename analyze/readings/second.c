@@ -54,7 +54,7 @@ static void read_section(struct passes *passes, struct sections *sections)
         passes->n_events++;
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
         exchanges_feed(&passes->exchanges, passes->trace, &passes->lanes.at[event->loc], event);
-        if (passes->wants_facts)
+        if (passes->wanted.facts)
             traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
     passes->replay.end_ns = sections->end_ns;
@@ -131,8 +131,8 @@ static void take_section(void *context, uint32_t turn, struct parcel result)
     keyed_sums_unpack(&reading->file_use, &unpacking);
     exchanges_unpack(&reading->exchanges, &unpacking);
     keyed_sums_unpack(&reading->traffic, &unpacking);
-    if (reading->passes->timeline)
-        timeline_unpack(reading->passes->timeline, &unpacking, &reading->numbers);
+    if (reading->passes->wanted.timeline)
+        timeline_unpack(reading->passes->wanted.timeline, &unpacking, &reading->numbers);
 }
 
 static bool perform_sections(void *context, struct deal *deal)
@@ -187,10 +187,10 @@ static void give_run(struct sections_reading *reading)
 static void begin_timeline(struct sections_reading *reading)
 {
     struct passes *passes = reading->passes;
-    if (!passes->timeline)
+    if (!passes->wanted.timeline)
         return;
-    reading->timeline.n_most = 2 * passes->timeline->n_most / passes->n_sections;
-    vec_resize(&passes->timeline->rows, passes->trace->n_locations);
+    reading->timeline.n_most = 2 * passes->wanted.timeline->n_most / passes->n_sections;
+    vec_resize(&passes->wanted.timeline->rows, passes->trace->n_locations);
     passes->times = timeline_sink(&reading->timeline, passes->trace->n_locations);
 }
 
@@ -208,7 +208,7 @@ static void read_sections(struct passes *passes, struct engine *engine)
                    &(struct findings_input){.pools = &passes->pools,
                                             .cpu_use = &passes->cpu_use,
                                             .main_lanes = passes->lanes.rank_lane,
-                                            .threshold = passes->threshold});
+                                            .threshold = passes->wanted.threshold});
     bool is_done = share_perform(engine, &share);
     if (is_done && engine_is_first(engine))
         give_run(&reading);
@@ -225,8 +225,8 @@ static void read_sections(struct passes *passes, struct engine *engine)
 static void read_alone(struct passes *passes)
 {
     struct sections sections;
-    if (passes->timeline)
-        passes->times = timeline_sink(passes->timeline, passes->trace->n_locations);
+    if (passes->wanted.timeline)
+        passes->times = timeline_sink(passes->wanted.timeline, passes->trace->n_locations);
     passes->trace->is_last_reading = true;
     if (trace_rewind(passes->trace))
         return;

@@ -299,7 +299,7 @@ static void describe_kept(char *text, size_t size_bytes)
  * that are recorded: it lengthens the run, but nothing in the report. */
 static void describe_overhead(char *text, size_t size_bytes)
 {
-    enum { TOLD_NS = 50000000 };
+    enum { TOLD_NS = 50000000 }; /* less is nothing at one digit */
     uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
     double share = (double)sums[SUM_OVERHEAD] / (double)(sums[SUM_DURATION] - sums[SUM_READY] + 1);
     int n;
