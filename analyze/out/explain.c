@@ -244,29 +244,20 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
     }
 }
 
-static const char *const pauses[PAUSE_N] = {
-    [PAUSE_UNKNOWN] = "asleep or in the kernel",
-    [PAUSE_CHILD] = "waiting for another process",
-    [PAUSE_SLEEP] = "asleep",
-    [PAUSE_FILE] = "reading or writing files",
-    [PAUSE_MEMORY] = "getting memory from the kernel or giving it back",
-    [PAUSE_DATA] = "asleep, or waiting for data",
-    [PAUSE_NETWORK] = "waiting for another program over the network",
-    [PAUSE_LOCK] = "waiting for a lock or another thread",
-    [PAUSE_INTERPRETER] = "waiting for Python's lock (GIL), which another thread has",
-};
+/* Its time is that of a wait whose reason is not recorded: of it no more is told. */
+static bool is_of_wait(const struct cause *cause)
+{
+    return cause->is_unrecorded || cause->is_unexplained || cause->is_spinning;
+}
 
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others, const char *decision)
 {
     const char *text = explain_reason(arena, &cause->reason, late, others, decision, cause->is_for_outside);
-    const char *what = cause->kind == KIND_BLOCKED ? arena_printf(arena, "; mostly %s", pauses[cause->pause])
-                       : cause->kind == KIND_TRANSFER && !cause->moves_nothing ? ", moving data"
-                                                                               : "";
+    bool is_transfer = cause->kind == KIND_TRANSFER && !cause->moves_nothing;
     if (cause->reason.lacks_cpu)
         return arena_printf(arena, "%s, and %s ready to run but had no CPU", text, verb(late, "was", "were"));
-    bool is_of_wait = cause->is_unrecorded || cause->is_unexplained || cause->is_spinning;
-    return arena_printf(arena, "%s%s", text, is_of_wait ? "" : what);
+    return arena_printf(arena, "%s%s", text, is_transfer && !is_of_wait(cause) ? ", moving data" : "");
 }
 
 /* "1.2 GB", "1.2 GB each", "nothing" */
@@ -538,7 +529,20 @@ const char *explain_gain_share(struct arena *arena, const struct cause *cause, d
                                          : arena_strdup(arena, most.text);
 }
 
-static const char *kind_words(const struct cause *cause, enum cause_kind kind)
+static const char *const pauses[PAUSE_N] = {
+    [PAUSE_UNKNOWN] = "asleep or in the kernel",
+    [PAUSE_CHILD] = "waiting for another process",
+    [PAUSE_SLEEP] = "asleep",
+    [PAUSE_FILE] = "reading or writing files",
+    [PAUSE_MEMORY] = "getting memory from the kernel or giving it back",
+    [PAUSE_DATA] = "asleep, or waiting for data",
+    [PAUSE_NETWORK] = "waiting for another program over the network",
+    [PAUSE_LOCK] = "waiting for a lock or another thread",
+    [PAUSE_INTERPRETER] = "waiting for Python's lock (GIL), which another thread has",
+};
+
+/* Of the largest kind, if that is to be blocked, also for what. */
+static const char *kind_words(struct arena *arena, const struct cause *cause, enum cause_kind kind)
 {
     bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;
     enum balance balance = cause->balance;
@@ -546,17 +550,19 @@ static const char *kind_words(const struct cause *cause, enum cause_kind kind)
         return "inside MPI";
     if (says_more && cause->is_spinning)
         return "waiting itself";
+    if (kind == KIND_BLOCKED && kind == cause->kind && !is_of_wait(cause))
+        return arena_printf(arena, "%s: %s", label_kind_words(kind), pauses[cause->pause]);
     return says_more && balance == BALANCE_SERIAL    ? "serialisation"
            : says_more && balance == BALANCE_VARYING ? "steps vary"
                                                      : label_kind_words(kind);
 }
 
 /* Of all that is called so. */
-static double called_so_ns(const struct cause *cause, const char *words)
+static double called_so_ns(struct arena *arena, const struct cause *cause, const char *words)
 {
     double ns = 0;
     for (int kind = 0; kind < KIND_N; kind++)
-        ns += strcmp(kind_words(cause, (enum cause_kind)kind), words) ? 0 : cause->kind_ns[kind];
+        ns += strcmp(kind_words(arena, cause, (enum cause_kind)kind), words) ? 0 : cause->kind_ns[kind];
     return ns;
 }
 
@@ -567,13 +573,13 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause)
         return "not known";
     for (int kind = 0; kind < KIND_N; kind++)
         sum += cause->kind_ns[kind];
-    const char *largest = kind_words(cause, cause->kind), *text = largest;
-    double largest_ns = called_so_ns(cause, largest);
+    const char *largest = kind_words(arena, cause, cause->kind), *text = largest;
+    double largest_ns = called_so_ns(arena, cause, largest);
     if (!(sum > 0) || largest_ns >= MOST_SHARE * sum)
         return text;
     text = arena_printf(arena, "%s %s", text, amount_share(largest_ns / sum).text);
     for (int kind = 0; kind < KIND_N; kind++) {
-        const char *words = kind_words(cause, (enum cause_kind)kind);
+        const char *words = kind_words(arena, cause, (enum cause_kind)kind);
         if (strcmp(words, largest) != 0 && cause->kind_ns[kind] >= WORTH_NAMING * sum)
             text = arena_printf(arena, "%s, %s %s", text, words, amount_share(cause->kind_ns[kind] / sum).text);
     }

@@ -77,9 +77,9 @@ static void report_efficiency(struct report *report)
         return;
     const char *text = arena_printf(&report->arena, "parallel efficiency %.2f", efficiency->parallel);
     if (isfinite(efficiency->load_balance) && isfinite(efficiency->serialisation) && isfinite(efficiency->transfer))
-        text = arena_printf(&report->arena, "%s = load balance %.2f x serialisation %.2f x transfer %.2f x CPU %.2f",
-                            text, efficiency->load_balance, efficiency->serialisation, efficiency->transfer,
-                            efficiency->processor);
+        text = arena_printf(
+            &report->arena, "%s = load balance %.2f x serialisation %.2f x transfer %.2f x CPU in MPI %.2f", text,
+            efficiency->load_balance, efficiency->serialisation, efficiency->transfer, efficiency->processor);
     if (text_columns(text) > report->page.width)
         text += strlen("parallel ");
     page_paragraph(&report->page, 0, INDENT, text);

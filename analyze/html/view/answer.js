@@ -54,7 +54,7 @@ function efficiencyTree({efficiency: e, ranks}) {
     factor("load balance", e.load_balance, "How evenly the work is spread: mean over ranks / the busiest"), sign("×"),
     factor("serialisation", e.serialisation, "What is lost because ranks wait for each other in turn"), sign("×"),
     factor("transfer", e.transfer, "What is lost because data takes time to move"), sign("×"),
-    factor("CPU", e.processor, "What is lost because a rank inside MPI had no CPU"));
+    factor("CPU in MPI", e.processor, "What is lost because a rank inside MPI had no CPU"));
 }
 
 /** The answer, with a link to the loop that it names. */

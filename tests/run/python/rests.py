@@ -4,7 +4,7 @@
 Rank 1 lets a time pass before each barrier, in a loop of events that waits for nothing else.
 
  * ranks: 2
- * expect: loop=rest routine=main rank=1 share=0.8 call=MPI_Barrier site_in=main kind=blocked says="mostly asleep"
+ * expect: loop=rest routine=main rank=1 share=0.8 call=MPI_Barrier site_in=main kind=blocked says="blocked: asleep"
  *         says_not="until data comes" next="remove the sleep or shorten it"
 """
 import asyncio

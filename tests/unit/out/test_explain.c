@@ -482,15 +482,15 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "huge pages"));
     cause.pause = PAUSE_FILE;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "collective MPI-IO"));
-    assert_non_null(strstr(told_cause(&arena, &cause), "mostly reading or writing files"));
+    assert_string_equal(told_kind_words(&arena, &cause), "blocked: reading or writing files");
     cause.pause = PAUSE_DATA;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "until data comes (select, poll, a socket)"));
     cause.pause = PAUSE_LOCK;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "holds the lock"));
-    assert_non_null(strstr(told_cause(&arena, &cause), "mostly waiting for a lock or another thread"));
+    assert_string_equal(told_kind_words(&arena, &cause), "blocked: waiting for a lock or another thread");
     cause.pause = PAUSE_CHILD;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "start that process earlier"));
-    assert_non_null(strstr(told_cause(&arena, &cause), "mostly waiting for another process"));
+    assert_string_equal(told_kind_words(&arena, &cause), "blocked: waiting for another process");
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "memory access"));
     assert_non_null(strstr(told_next(&arena, &analysis, &cause), "denormals"));

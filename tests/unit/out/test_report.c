@@ -225,7 +225,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
         text, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 % of all waiting.\n"
               "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   already ended 0.5 %\n"
               "jacobi-2.whywait   ./jacobi -n 4\n"
-              "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x CPU 0.98\n"
+              "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x CPU in MPI 0.98\n"
               "\n"
               "  why ranks wait                    waiting  of waiting  if fixed  of run\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s       100 %    -2.9 s    32 %\n"
