@@ -101,7 +101,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     thread_use_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     insides_add_to_causes(analysis, &passes->sites, &passes->survey);
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
-    pauses_add_to_causes(analysis, &passes->sites, &passes->survey);
+    pauses_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->lanes.awaited);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
     if (passes->wanted.facts)
         facts_write(analysis, &passes->measures, &passes->executions, &passes->sites, &passes->traffic);

@@ -447,18 +447,39 @@ static const char *explain_native(struct arena *arena, const struct cause *cause
                         expression ? expression : "", cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "");
 }
 
-/* "in loop mesh.py:10-20 in mesh.refine.smooth()", "in numpy.fft._pocketfft.fft()"; or of no script's code; NULL */
+/* "in loop mesh.py:10-20 in mesh.refine.smooth()", "in numpy.fft._pocketfft.fft()" */
+static const char *explain_place(struct arena *arena, const struct code_place *place, const char *routine)
+{
+    if (!place->is_loop)
+        return arena_printf(arena, "in %s", routine);
+    const char *until = place->line_last > place->line_first ? arena_printf(arena, "-%u", place->line_last) : "";
+    return arena_printf(arena, "in loop %s:%u%s in %s", label_base_name(place->file), place->line_first, until,
+                        routine);
+}
+
+/* Its place in a script, or what else is known; NULL */
 static const char *explain_inside(struct arena *arena, const struct cause *cause)
 {
     const struct code_place *inside = cause->inside;
     if (!inside)
         return explain_native(arena, cause);
-    const char *routine = arena_printf(arena, "%s.%s()", source_module_name(arena, inside->file), inside->routine);
-    if (!inside->is_loop)
-        return arena_printf(arena, "in %s", routine);
-    const char *until = inside->line_last > inside->line_first ? arena_printf(arena, "-%u", inside->line_last) : "";
-    return arena_printf(arena, "in loop %s:%u%s in %s", label_base_name(inside->file), inside->line_first, until,
-                        routine);
+    return explain_place(arena, inside,
+                         arena_printf(arena, "%s.%s()", source_module_name(arena, inside->file), inside->routine));
+}
+
+const char *explain_awaited_in(struct arena *arena, const struct cause *cause)
+{
+    const struct code_place *place = cause->awaited_in;
+    const char *routine = place && place->routine ? brief_text(arena, place->routine) : NULL;
+    if (!routine || (place->is_loop && !place->file))
+        return NULL;
+    return explain_place(arena, place, brief_has_parentheses(routine) ? routine : arena_printf(arena, "%s()", routine));
+}
+
+static const char *explain_awaited(struct arena *arena, const struct cause *cause)
+{
+    const char *where = explain_awaited_in(arena, cause);
+    return where ? arena_printf(arena, "another thread waits for it %s", where) : NULL;
 }
 
 /* "most of it at line 12, and inside numpy.core"; NULL where nothing is known, or all of it is there. */
@@ -487,6 +508,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         explain_threads(arena, cause, others),
         explain_sharing(arena, cause),
         explain_errand(arena, cause),
+        explain_awaited(arena, cause),
         explain_most(arena, cause),
         cause->is_generated ? "most of it in code made at run time, of which no lines and counts are known" : NULL,
         cause->n_files ? explain_files(arena, cause, late, others) : NULL,

@@ -9,6 +9,8 @@ const char *explain_cause(struct arena *arena, const struct cause *cause);
 /* The kind of difference: "more time", or "more time 80 %, blocked 20 %" when the cause is mixed; "serialisation" where
  * no rank has more of it over the run. In the arena, or static. */
 const char *explain_kind_words(struct arena *arena, const struct cause *cause);
+/* "in loop a.c:7-9 in take()": where other threads of its processes wait for a cause's sleep; NULL = nowhere. */
+const char *explain_awaited_in(struct arena *arena, const struct cause *cause);
 /* How much sooner the run would end, mended: "-120 ms", "-40 ms to -120 ms" where late ranks lacked a CPU,
  * "up to -120 ms", "next to nothing", "nothing". The same as a part of the run, "" where it is next to nothing. In the
  * arena, or static. */

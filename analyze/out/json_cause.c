@@ -374,6 +374,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     add_gains(json, object, cause);
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
+    json_object_set_new(object, "awaited", json_text(explain_awaited_in(&json->scratch, cause)));
     json_object_set_new(object, "reason", json_reason(&cause->reason));
     json_object_set_new(object, "instead", json_instead(json, cause));
     add_partings(json, object, cause);

@@ -59,7 +59,8 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
 /* By the name of a routine of the C library. */
 enum pause pause_of_routine(const char *routine);
 /* Causes and steps are complete. */
-void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
+                          struct sparse *awaited);
 
 /*
  * The places of allocation, from bins of bytes (recorded with --space): every point of the program at which counted

@@ -28,7 +28,7 @@ static void take_entry(struct errands *errands, const struct survey_entry *entry
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
     if (!key || key->what != WHAT_PLACE)
         return;
-    errands->asleep_ns[entry->rank] += (double)entry->blocked_ns;
+    errands->asleep_ns[entry->rank] += entry->is_workers ? 0 : (double)entry->blocked_ns;
     enum errand errand =
         errand_between(sites->trace, sites->code, entry->frame, sites_sample_frame(sites, entry->frame));
     if (errand == ERRAND_INTERPRETER_LOCK && !entry->is_workers)

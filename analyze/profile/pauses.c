@@ -176,19 +176,46 @@ static enum pause pause_of_cause(const struct pauses *pauses, const struct analy
     return PAUSE_UNKNOWN;
 }
 
-void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
+/* Other threads of its process wait for a cause's sleep, and most of that time passes there. */
+static const struct code_place *awaited_in(const struct analysis *analysis, const struct sites *sites,
+                                           const struct sparse *awaited, const struct cause *cause)
+{
+    struct sparse by_place = {0};
+    uint32_t place = analysis->steps[cause->step].place, most = CODE_NONE;
+    double most_ns = 0;
+    for (size_t i = 0; i < awaited->n && place != CODE_NONE; i++) {
+        const struct step_key *slept = steps_key(sites->steps, key_high(awaited->at[i].key));
+        const struct step_key *waited = steps_key(sites->steps, key_low(awaited->at[i].key));
+        if (slept->what == WHAT_PLACE && slept->id == place && waited->what == WHAT_PLACE && waited->id != place)
+            sparse_add(&by_place, waited->id, awaited->at[i].ns);
+    }
+    sparse_pack(&by_place);
+    for (size_t i = 0; i < by_place.n; i++)
+        if (by_place.at[i].ns > most_ns) {
+            most_ns = by_place.at[i].ns;
+            most = (uint32_t)by_place.at[i].key;
+        }
+    sparse_release(&by_place);
+    return most == CODE_NONE ? NULL : code_place(analysis->code, most);
+}
+
+void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
+                          struct sparse *awaited)
 {
     struct pauses pauses = {.sites = sites};
     if (!sites->code)
         return;
     for (size_t i = 0; i < survey->entries.n; i++)
         take_entry(&pauses, &survey->entries.at[i]);
+    sparse_pack(awaited);
     for (int i = 0; i < PAUSE_N; i++)
         sparse_pack(&pauses.ns[i]);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
-        if (cause->kind == KIND_BLOCKED && cause->n_ranks)
-            cause->pause = pause_of_cause(&pauses, analysis, cause);
+        if (cause->kind != KIND_BLOCKED || !cause->n_ranks)
+            continue;
+        cause->pause = pause_of_cause(&pauses, analysis, cause);
+        cause->awaited_in = awaited_in(analysis, sites, awaited, cause);
     }
     for (int i = 0; i < PAUSE_N; i++)
         sparse_release(&pauses.ns[i]);

@@ -304,13 +304,14 @@ struct cause {
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
     uint32_t main_line;    /* of a script: most of several lines; 0 = not told */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
-    const struct code_place *inside; /* a package's loop, or a routine, that most of it is in; NULL = in none */
-    const char *expression;          /* of a script: for which C code runs most of the time; NULL = for none */
-    enum pause pause;                /* of one that is blocked */
-    enum errand errand;              /* that most of it is, of an interpreter; or for whose sake its ranks are late */
-    struct cause_rank *ranks;        /* late ones, most blamed first */
-    uint32_t n_ranks, n_late;        /* the first n_late carry what is worth naming */
-    struct cause_rank *others;       /* the waiting ones: time_ns, for comparison */
+    const struct code_place *inside;     /* a package's loop, or a routine, that most of it is in; NULL = in none */
+    const char *expression;              /* of a script: for which C code runs most of the time; NULL = for none */
+    enum pause pause;                    /* of one that is blocked */
+    const struct code_place *awaited_in; /* where other threads of its processes wait for its sleep; NULL = nowhere */
+    enum errand errand;        /* that most of it is, of an interpreter; or for whose sake its ranks are late */
+    struct cause_rank *ranks;  /* late ones, most blamed first */
+    uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
+    struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
     uint32_t partition;                /* from 1: the one that it has a part in (blame/partitions.h); 0 = none */
     struct cause_site *sites;          /* by falling waiting_ns */

@@ -315,9 +315,11 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
         }
     } else if (event->frame != TRACE_NONE) {
         bool is_blocked = event->flags & WW_S_BLOCKED;
-        if (is_blocked && (lane->depth || lane->is_worker)) /* only outside MPI: where it sleeps, whoever wakes it */
+        bool is_idle = lane->is_worker && event->flags & WW_S_SYNC;
+        if (is_blocked && (lane->depth || is_idle)) /* only outside MPI: where it sleeps, whoever wakes it */
             return;
         struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
+        entry->is_workers |= lane->is_worker;
         if (is_blocked) {
             entry->blocked_ns += event->weight_ns;
             entry->pipe_ns += event->flags & WW_S_PIPE ? event->weight_ns : 0;
@@ -333,7 +335,6 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
         weights_add(&survey->all, event->weight_ns);
         entry->kernel_ns += event->flags & WW_S_KERNEL ? event->weight_ns : 0;
         entry->n_samples++;
-        entry->is_workers |= lane->is_worker;
     }
 }
 

@@ -124,8 +124,10 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
 
 static void teams_begin(struct lanes *lanes)
 {
-    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++)
+    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++) {
         lanes->rank_team[rank] = (struct team){.now_ns = lanes->begin_ns, .quiet_ns = lanes->begin_ns};
+        lanes->rank_woke[rank] = (struct ended_sleep){0};
+    }
 }
 
 static void find_teams(struct lanes *lanes)
@@ -145,12 +147,13 @@ static void find_teams(struct lanes *lanes)
 void lanes_begin(struct lanes *lanes, struct sites *sites)
 {
     const struct trace *trace = sites->trace;
-    *lanes = (struct lanes){.sites = sites, .trace = trace, .begin_ns = trace->start_ns};
+    *lanes = (struct lanes){.sites = sites, .trace = trace, .begin_ns = trace->start_ns, .is_first = true};
     lanes->at = memory_lines(trace->n_locations + 1, sizeof *lanes->at);
     lanes->rank_lane = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_lane);
     lanes->rank_workers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_workers);
     lanes->rank_is_off = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_is_off);
     lanes->rank_team = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_team);
+    lanes->rank_woke = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_woke);
     lanes->rank_left = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_left);
     lanes->rank_callers = memory_lines(trace->n_ranks + 1, sizeof *lanes->rank_callers);
     teams_begin(lanes);
@@ -175,6 +178,7 @@ uint64_t stretch_on_until(const struct stretch *stretch, uint64_t now_ns)
 void lanes_rewind(struct lanes *lanes, uint64_t begin_ns)
 {
     lanes->begin_ns = begin_ns;
+    lanes->is_first = false;
     teams_begin(lanes);
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         lane_begin(lanes, i);
@@ -205,18 +209,21 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_workers);
     vec_free(lanes->rank_is_off);
     vec_free(lanes->rank_team);
+    vec_free(lanes->rank_woke);
+    sparse_release(&lanes->awaited);
     vec_free(lanes->rank_callers);
     vec_free(lanes->rank_left);
     vec_release(&lanes->is_part);
     vec_release(&lanes->path_steps);
 }
 
-void lanes_pack(const struct lanes *lanes, struct packing *packing)
+void lanes_pack(struct lanes *lanes, struct packing *packing)
 {
     pack_value(packing, lanes->has_young);
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         pack_value(packing, lanes->at[i].is_worker);
     pack_vec(packing, &lanes->is_part);
+    pack_sparse(packing, &lanes->awaited);
 }
 
 static void context_is_part(struct lanes *lanes, uint32_t at);
@@ -238,6 +245,13 @@ void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct
         if (later.is_part.at[i])
             context_is_part(lanes, numbers_context(numbers, i));
     vec_release(&later.is_part);
+    unpack_sparse(unpacking, &later.awaited);
+    for (size_t i = 0; i < later.awaited.n; i++) {
+        struct term *at = &later.awaited.at[i];
+        at->key = key_pair(numbers_step(numbers, key_high(at->key)), numbers_step(numbers, key_low(at->key)));
+    }
+    sparse_absorb(&lanes->awaited, &later.awaited);
+    sparse_release(&later.awaited);
 }
 
 /*
@@ -569,6 +583,19 @@ static bool spins_for_team(const struct lanes *lanes, const struct lane *lane, u
     return lane->is_worker || team->n[THREAD_RUNS] + team->n[THREAD_READY] > 1;
 }
 
+static void lane_is_seen_asleep(struct lane *lane, uint32_t step, const struct event *event)
+{
+    bool is_sync = event->flags & WW_S_SYNC;
+    if (lane->has_switches && !lane->is_worker)
+        sleeps_look(&lane->stretch.sleeps, step, is_sync);
+    if (!lane->is_off_cpu)
+        return;
+    lane->n_seen++;
+    lane->n_sync += is_sync;
+    *(is_sync ? &lane->awaits_in : &lane->naps_in) = step + 1;
+    lane->sync_ns += is_sync ? (double)event->weight_ns : 0;
+}
+
 static void lane_sample(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane_is_seen(lanes, lane, event);
@@ -585,11 +612,10 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
     }
     bool is_asleep = event->flags & WW_S_BLOCKED;
     bool is_idle = sites_sample_is_idle(lanes->sites, event->frame) || spins_for_team(lanes, lane, step);
+    if (is_asleep)
+        lane_is_seen_asleep(lane, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), event);
     if (is_asleep && lane->is_worker)
         return;
-    if (is_asleep && lane->has_switches)
-        sleeps_look(&stretch->sleeps, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED),
-                    event->flags & WW_S_SYNC);
     if (event->flags & WW_S_SYNC) {
         sparse_add(&stretch->sync, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
         stretch->n_sync++;
@@ -618,16 +644,19 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
 
 static void lane_off(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
+    bool is_first = !lane->has_switches; /* it may have been found asleep, when sampling began */
     lane->has_switches = true;
     lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
+    lane->n_seen = lane->n_sync = 0;
+    lane->sync_ns = 0;
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
     if (lane->off_kind == OFF_BLOCKED)
         sleeps_close(&lane->stretch.sleeps);
     if (!lane->has_team || lane->depth)
         return;
     struct team *team = lane_team(lanes, lane);
-    if (lane->member.state == THREAD_AWAY)
+    if (lane->member.state == THREAD_AWAY && !is_first)
         team_found_running(team, &lane->member, UINT64_MAX, event->time_ns);
     team_move(team, &lane->member, lane->off_kind == OFF_PREEMPTED ? THREAD_READY : THREAD_AWAY, event->time_ns);
     lane->off_sums = team->sums;
@@ -663,10 +692,57 @@ static uint64_t stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64
     return run_ns + kept_ns;
 }
 
+/* The step, plus 1, in which a thread slept that now goes on; 0 = nothing tells. Another thread may have woken it. It
+ * then slept where that one had slept before, if that was for most of the time in which nobody of the process ran.
+ * Nobody may have looked at the sleep. It is one of these, or is where the thread was last seen asleep by itself. */
+static uint32_t asleep_in(const struct lanes *lanes, const struct lane *lane, uint64_t now_ns)
+{
+    const struct ended_sleep *woke = &lanes->rank_woke[lane->rank];
+    struct team_sums sums = team_sums_at(lane_team(lanes, lane), now_ns);
+    uint64_t off_ns = now_ns - lane->off_since_ns;
+    uint64_t busy_ns = sums.run_ns - lane->off_sums.run_ns + sums.kept_ns - lane->off_sums.kept_ns;
+    uint64_t begin_ns = woke->begin_ns > lane->off_since_ns ? woke->begin_ns : lane->off_since_ns;
+    if (lane->n_seen > lane->n_sync)
+        return lane->naps_in;
+    bool explains = woke->end_ns > begin_ns && woke->end_ns - begin_ns > (off_ns - least(busy_ns, off_ns)) / 2;
+    return explains ? woke->step : lane->n_seen ? 0 : lane->naps_in;
+}
+
+/* Looks that found it waiting for another thread stand for that one's sleep. */
+static void stretch_sleeps_in(struct lanes *lanes, struct lane *lane, uint32_t step)
+{
+    struct stretch *stretch = &lane->stretch;
+    sleeps_look(&stretch->sleeps, step, false);
+    sparse_add(&stretch->sync, lane->awaits_in - 1, -lane->sync_ns);
+    sparse_add(&stretch->blocked, step, lane->sync_ns);
+    stretch->n_sync -= lane->n_sync;
+    stretch->n_blocked += lane->n_sync;
+    if (lanes->is_first)
+        sparse_add(&lanes->awaited, key_pair(step, lane->awaits_in - 1), lane->sync_ns);
+}
+
+/* Several threads may do so one after the other, each with a sleep of its own. The last one to go on waited for all. */
+static void lane_wakes(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    struct ended_sleep *last = &lane->slept;
+    uint32_t step = asleep_in(lanes, lane, now_ns);
+    uint64_t since_ns = lane->off_since_ns;
+    if (!step)
+        return;
+    if (last->step == step && since_ns < last->end_ns + (now_ns - since_ns))
+        since_ns = last->begin_ns;
+    *last = (struct ended_sleep){step, since_ns, now_ns};
+    lanes->rank_woke[lane->rank] = *last;
+    if (lane->n_sync && !lane->is_worker && lane->off_since_ns >= lane->stretch.begin_ns)
+        stretch_sleeps_in(lanes, lane, step - 1);
+}
+
 static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     if (!lane->is_off_cpu)
         return;
+    if (lane->off_kind == OFF_BLOCKED && lane->has_team && !lane->depth)
+        lane_wakes(lanes, lane, now_ns);
     uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
     lane->is_off_cpu = false;

@@ -8,7 +8,8 @@
  *
  * A thread off the CPU may wait for another thread of its process, and then that one's doings explain its time
  * (team.h). A main thread is taken to wait for its workers, as long as no other thread calls MPI; of several threads
- * that call MPI one waits for another only where looks found it in a call that waits for a thread.
+ * that call MPI one waits for another only where looks found it in a call that waits for a thread. The other thread may
+ * have slept itself, for something outside the process. Then its sleep explains that of the one it wakes.
  */
 #pragma once
 #include "analyze/steps/sites.h"
@@ -55,6 +56,13 @@ struct stretch {
     struct sparse counts;              /* bins and frames in flight (executions.h), when is_counted */
 };
 
+/* For something outside the process, or for another thread that slept for that. The thread that goes on next may have
+ * waited for it. */
+struct ended_sleep {
+    uint32_t step; /* plus 1; 0 = there was none */
+    uint64_t begin_ns, end_ns;
+};
+
 /* Likewise. */
 struct lane {
     _Alignas(CACHE_LINE) uint32_t rank;
@@ -78,6 +86,10 @@ struct lane {
     struct stretch stretch;
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
+    uint32_t n_seen, n_sync;     /* looks that found it asleep, this time; of them, until another thread wakes it, */
+    double sync_ns;              /* and what these stand for */
+    uint32_t naps_in, awaits_in; /* plus 1: the steps in which the last look found it so; 0 = none has */
+    struct ended_sleep slept;
     uint32_t next_worker;    /* among the busy ones of its rank; TRACE_NONE */
     uint64_t lacked_long_ns; /* ready to run but without a CPU, all times that may be a stop (wrap/notes.h) */
     struct team_member member;
@@ -98,10 +110,14 @@ struct lanes {
     uint32_t *rank_lane;    /* main thread's location of each rank */
     uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
     struct team *rank_team;
-    uint32_t *rank_callers;   /* threads that call MPI beside the main thread */
-    uint32_t *rank_left;      /* the location that left MPI last */
-    bool *rank_is_off;        /* the program has switched recording off there */
-    bool has_young;           /* of some lane is told what its young workers did */
+    struct ended_sleep *rank_woke; /* the last one of its threads */
+    uint32_t *rank_callers;        /* threads that call MPI beside the main thread */
+    uint32_t *rank_left;           /* the location that left MPI last */
+    bool *rank_is_off;             /* the program has switched recording off there */
+    bool has_young;                /* of some lane is told what its young workers did */
+    /* Of the first reading: the step that a thread slept in, and the one in which another thread waited for that. */
+    struct sparse awaited;
+    bool is_first;
     VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
     VEC(uint32_t) path_steps; /* by context: plus 1, the step of time in it; 0 = it tells nothing, as far as is known */
 };
@@ -123,7 +139,7 @@ void lanes_release(struct lanes *lanes);
 /* Gives away what a section has taught about locations and contexts, for the second reading; adds it to what the run
  * has.
  */
-void lanes_pack(const struct lanes *lanes, struct packing *packing);
+void lanes_pack(struct lanes *lanes, struct packing *packing);
 void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct numbers *numbers);
 /* Steps from this number on are none any more. */
 void lanes_forget_steps(struct lanes *lanes, uint32_t from);

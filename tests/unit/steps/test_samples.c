@@ -526,6 +526,34 @@ static void a_worker_works_for_the_thread_that_slept_last(void **state)
     scene_free(scene);
 }
 
+/* The main thread of rank 0 waits in `lock` until a worker that slept in `fetch` wakes it. */
+static void check_sleeping_worker(uint64_t worker_sleeps_us, const char *place)
+{
+    struct scene *scene = scene_make(2);
+    add_workers(scene->trace, 1);
+    uint32_t lock = code_frame(scene, "lock"), fetch = code_frame(scene, "fetch");
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    off_and_on(scene, 2, 60000 - worker_sleeps_us, 60000, WW_SW_OUT);
+    sample(scene, 2, fetch, 59000, WW_S_BLOCKED);
+    off_and_on(scene, 0, 20, 60005, WW_SW_OUT);
+    for (uint64_t i = 1; i < 6; i++)
+        sample(scene, 0, lock, 9000 * i, WW_S_BLOCKED | WW_S_SYNC);
+    barriers(scene, (uint64_t[]){60010, 10010}, 60020);
+    scene_analyse(scene);
+    assert_int_equal(kind_of(scene, place, &share), KIND_BLOCKED);
+    assert_us(scene_blame(scene, place, 0), 50000);
+    scene_free(scene);
+}
+
+/* It woke it after most of that time, or after a moment: then it waited for something else. */
+static void who_sleeps_for_a_sleeper_sleeps_where_that_one_does(void **state)
+{
+    (void)state;
+    check_sleeping_worker(50000, "fetch");
+    check_sleeping_worker(2000, "lock");
+}
+
 /* The main threads sleep while their workers compute, that of rank 1 for longer in each of 30 steps. They have
  * no CPU for a while, in all steps but the first: that is nothing the program did, and all steps are alike. */
 static void workers_without_a_cpu_are_not_code(void **state)
@@ -864,6 +892,7 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_system_calls_were_sampled),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(a_worker_works_for_the_thread_that_slept_last),
+        cmocka_unit_test(who_sleeps_for_a_sleeper_sleeps_where_that_one_does),
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(young_threads_that_samples_missed_compute_as_well),
