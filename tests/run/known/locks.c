@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * On rank 1 another thread holds a lock for a millisecond at a time, asleep; the thread that calls MPI takes that lock
- * in a loop before every barrier. It waits in futex calls.
+ * in a loop before every barrier. It waits in futex calls. The holder never computes.
  *
  * ranks: 3
- * expect: loop=locking rank=1 share=0.8 call=MPI_Barrier wait="wait at barrier" waiters=0,2 kind=blocked
+ * expect: loop=holding rank=1 share=0.8 call=MPI_Barrier wait="wait at barrier" waiters=0,2 kind=blocked
+ *         says="another thread waits for it in loop locks.c" next="remove the sleep or shorten it"
  */
 #include "known.h"
 #include <pthread.h>
@@ -20,6 +21,7 @@ static atomic_int holder_ends;
 static void *hold(void *unused)
 {
     (void)unused;
+    /* begin holding */
     for (;;) {
         sem_wait(&is_wanted);
         if (atomic_load(&holder_ends))
@@ -29,12 +31,12 @@ static void *hold(void *unused)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         pthread_mutex_unlock(&door);
     }
+    /* end holding */
 }
 
 static void take_lock(int n)
 {
     double x = known_sink;
-    /* begin locking */
     for (int i = 0; i < n; i++) {
         sem_post(&is_wanted);
         sem_wait(&is_held);
@@ -42,7 +44,6 @@ static void take_lock(int n)
         x = LINK(x);
         pthread_mutex_unlock(&door);
     }
-    /* end locking */
     known_sink = x;
 }
 

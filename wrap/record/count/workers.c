@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct worker {
     struct worker *next;
     enum state state; /* under the lock; others look at LOOKED_AT only */
     int n_passes;
+    int32_t tid;
     uint64_t began_ns;
     struct counters_thread counters;
 };
@@ -118,6 +120,7 @@ static struct worker *self_or_new(void)
     }
     if (self) {
         self->n_passes = 0;
+        self->tid = (int32_t)syscall(SYS_gettid);
         self->began_ns = recorder_now_ns();
         set_state(self, BEGINNING);
         pthread_setspecific(workers.key, self);
@@ -216,6 +219,17 @@ bool workers_take_young(uint64_t ns[WW_YOUNG_N])
     memset(workers.young_ns, 0, sizeof workers.young_ns);
     unlock(&before);
     return true;
+}
+
+bool workers_has(int32_t tid)
+{
+    sigset_t before;
+    bool has = false;
+    lock(&before);
+    for (const struct worker *worker = workers.first; worker && !has; worker = worker->next)
+        has = worker->state != UNUSED && worker->tid == tid;
+    unlock(&before);
+    return has;
 }
 
 bool workers_are_there(void)

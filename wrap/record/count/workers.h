@@ -34,6 +34,8 @@ struct counters_thread *workers_noting(void);
 void workers_each(void (*take)(struct counters_thread *thread));
 /* There are any. */
 bool workers_are_there(void);
+/* The program began the thread of this number while the run was recorded, and it has not ended. */
+bool workers_has(int32_t tid);
 /* Times of the young threads that ended since they were last asked for; false = none ended. */
 bool workers_take_young(uint64_t ns[WW_YOUNG_N]);
 /* There may be such times. */

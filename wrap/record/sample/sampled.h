@@ -43,6 +43,7 @@ struct sampler_thread {
     uint64_t fills_ns;        /* so long its switches then take to fill their ring */
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
     uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
+    bool awaits_thread;       /* the last look found it so: until another thread wakes it */
     struct absence absence;
     struct yielding yielding;
     uint64_t written_ns;          /* the time of the last record */
@@ -56,7 +57,8 @@ struct sampler_thread {
     uint64_t unsampled_ns; /* on a CPU between the last sample and the last switch from it */
 };
 
-/* Threads that neither called MPI nor were ever seen computing (most libraries have some) leave no file. */
+/* Most libraries have threads that neither call MPI nor are ever seen computing. They leave no file, unless one of the
+ * program's was seen asleep while another thread waited for a thread. */
 static inline bool sampled_is_of_interest(const struct recorder_thread *thread)
 {
     return spool_is_open(&thread->samples) || spool_is_open(&thread->events);

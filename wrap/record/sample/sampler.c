@@ -4,8 +4,10 @@
  */
 #include "wrap/record/sample/sampler.h"
 #include "wrap/notes.h"
+#include "wrap/record/count/workers.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/sample/accounts.h"
+#include "wrap/record/sample/asleep.h"
 #include "wrap/record/sample/perf.h"
 #include "wrap/record/sample/sampled.h"
 #include "wrap/record/sample/timer.h"
@@ -412,14 +414,30 @@ static void look_without_switches(struct recorder_thread *thread, uint64_t now_n
     accounts_follow(thread, now_ns);
 }
 
+/* Another thread waits for one of its process, and this one may be it: it sleeps for something outside of that. A
+ * thread of the program is of interest from then on. */
+static void look_at_sleeper(struct recorder_thread *thread, uint64_t now_ns)
+{
+    struct asleep at;
+    uint64_t before_ns = own_cpu_ns();
+    bool sleeps = workers_has(thread->tid) && asleep_find(thread->tid, &at) == THREAD_SLEEPS &&
+                  !(asleep_flags(thread, &at, false) & WW_S_SYNC);
+    looks_take(&thread->sampler->looks, now_ns, own_cpu_ns() - before_ns);
+    if (sleeps && threads_open_samples(thread) && sampler.has_switches)
+        perf_begin(thread, now_ns);
+}
+
 void sampler_drain(void)
 {
     if (!sampler.on)
         return;
     uint64_t now_ns = recorder_now_ns();
     unsigned n_threads = 0;
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+    bool one_waits = false;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         n_threads += t->sampler && sampled_is_of_interest(t);
+        one_waits |= t->sampler && t->sampler->state == OFF_ASLEEP && t->sampler->awaits_thread;
+    }
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (!t->sampler)
             continue;
@@ -436,9 +454,12 @@ void sampler_drain(void)
             s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
             reopen_samples(t);
         }
-        if (!sampled_is_of_interest(t) || !looks_is_time(&s->looks, now_ns, n_threads))
+        bool is_of_interest = sampled_is_of_interest(t);
+        if (!(is_of_interest || one_waits) || !looks_is_time(&s->looks, now_ns, n_threads))
             continue;
-        if (!sampler.has_switches)
+        if (!is_of_interest)
+            look_at_sleeper(t, now_ns);
+        else if (!sampler.has_switches)
             look_without_switches(t, now_ns);
         else
             look_if_asleep(t, now_ns);

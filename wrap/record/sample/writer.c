@@ -167,6 +167,7 @@ bool writer_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     uint32_t flags = weight_ns > 0 ? asleep_flags(thread, &at, python.n > 0) : 0;
     if (asleep_find(tid, &again) != THREAD_SLEEPS || again.sp != at.sp || again.pc != at.pc)
         return false;
+    thread->sampler->awaits_thread = flags & WW_S_SYNC;
     if (weight_ns > 0)
         emit(thread, &walk, &python, flags, now_ns, weight_ns);
     return true;
