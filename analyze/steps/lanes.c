@@ -30,7 +30,7 @@ static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t
     stretch->from = lane->site;
     for (int kind = 0; kind < OFF_N; kind++)
         stretch->off_ns[kind] = stretch->run_ns[kind] = stretch->kept_ns[kind] = 0;
-    stretch->young_ns = stretch->young_ready_ns = 0;
+    stretch->young_ns = stretch->young_ready_ns = stretch->taken_ns = 0;
     stretch->led_by = 0;
     sparse_clear(&stretch->paths);
     if (stretch_n_samples(stretch)) {
@@ -403,6 +403,14 @@ static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
     }
 }
 
+/* Workers that were young were on a CPU no longer than they say. */
+static void stretch_take_back(struct stretch *stretch)
+{
+    uint64_t more_ns = stretch->taken_ns > stretch->young_ns ? stretch->taken_ns - stretch->young_ns : 0;
+    uint64_t *run_ns = &stretch->run_ns[OFF_BLOCKED];
+    *run_ns -= more_ns < *run_ns ? more_ns : *run_ns;
+}
+
 /* At the call of lane->site, or at the end. The call that switches recording on or off belongs to what was before. */
 static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
@@ -414,6 +422,7 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
         lane->stretch.young_ns = lane->young_ns;
         lane->stretch.young_ready_ns = lane->young_ready_ns;
         lane->young_ns = lane->young_ready_ns = 0;
+        stretch_take_back(&lane->stretch);
     }
     stretch_take_workers(lanes, lane);
     struct team *team = lane_team(lanes, lane);
@@ -644,19 +653,22 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
 
 static void lane_off(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
-    bool is_first = !lane->has_switches; /* it may have been found asleep, when sampling began */
-    lane->has_switches = true;
     lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
     lane->n_seen = lane->n_sync = 0;
     lane->sync_ns = 0;
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+    lane->may_sleep_since = !lane->has_switches && lane->off_kind == OFF_BLOCKED;
+    lane->has_switches = true;
     if (lane->off_kind == OFF_BLOCKED)
         sleeps_close(&lane->stretch.sleeps);
     if (!lane->has_team || lane->depth)
         return;
     struct team *team = lane_team(lanes, lane);
-    if (lane->member.state == THREAD_AWAY && !is_first)
+    lane->off_sums = team_sums_at(team, event->time_ns);
+    if (lane->member.state == THREAD_AWAY && lane->may_sleep_since)
+        return;
+    if (lane->member.state == THREAD_AWAY)
         team_found_running(team, &lane->member, UINT64_MAX, event->time_ns);
     team_move(team, &lane->member, lane->off_kind == OFF_PREEMPTED ? THREAD_READY : THREAD_AWAY, event->time_ns);
     lane->off_sums = team->sums;
@@ -760,9 +772,21 @@ static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
         lane_moves(lanes, lane, THREAD_RUNS, now_ns);
 }
 
+static void lane_only_ends(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    struct team *team = lane_team(lanes, lane);
+    uint64_t run_ns = team_sums_at(team, now_ns).run_ns;
+    uint32_t main_lane = lane_main(lanes, lane);
+    team_found_running(team, &lane->member, UINT64_MAX, now_ns);
+    if (main_lane != TRACE_NONE)
+        lanes->at[main_lane].stretch.taken_ns += team->sums.run_ns - run_ns;
+}
+
 static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane->is_ended = true;
+    if (lane->is_off_cpu && lane->may_sleep_since && lane->has_team && !lane->depth)
+        lane_only_ends(lanes, lane, event->time_ns);
     lane_moves(lanes, lane, THREAD_AWAY, event->time_ns);
     if (!lane->depth && !lane->callback_ns) {
         lane_mark_path(lanes, lane, event->time_ns);

@@ -42,6 +42,7 @@ struct stretch {
     bool is_counted;
     bool is_count_whole;               /* they had been taken before: it is known from when they are */
     uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */
+    uint64_t taken_ns;                 /* workers that nothing tells of but their end were taken to run for so long */
     double count_more_ns;              /* the counts are also of so much time on a CPU, in stretches before this one */
     struct sparse paths;               /* exact durations by step (regions of foreign archives) */
     struct sparse on, blocked, worker; /* sampled weights by step */
@@ -86,6 +87,7 @@ struct lane {
     struct stretch stretch;
     uint64_t off_since_ns; /* while it is; 0 is a time like any other */
     enum off_kind off_kind;
+    bool may_sleep_since;        /* nothing tells of it before: it may have been found asleep, when sampling began */
     uint32_t n_seen, n_sync;     /* looks that found it asleep, this time; of them, until another thread wakes it, */
     double sync_ns;              /* and what these stand for */
     uint32_t naps_in, awaits_in; /* plus 1: the steps in which the last look found it so; 0 = none has */
