@@ -170,11 +170,14 @@ static void tick(struct engine *engine)
     say(launched, WORD_AT_WORK, MSG_DONTWAIT); /* one of many that say the same */
 }
 
-/* A launcher that is told to end all leaves what is still in its pipes. */
+/* A launcher that is told to end all leaves what is still in its pipes. So may Open MPI 5 where a process ends with a
+ * status other than 0. */
 static void wait_until_read(int fd)
 {
     int left_bytes;
-    for (int i = 0; i < READ_MS && ioctl(fd, FIONREAD, &left_bytes) == 0 && left_bytes > 0; i++)
+    struct stat file;
+    bool is_pipe = fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode);
+    for (int i = 0; i < READ_MS && is_pipe && ioctl(fd, FIONREAD, &left_bytes) == 0 && left_bytes > 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
@@ -182,10 +185,8 @@ static void end(struct engine *engine)
 {
     struct launched *launched = launched_of(engine);
     fflush(NULL);
-    if (launched->is_broken) {
-        wait_until_read(STDOUT_FILENO);
-        wait_until_read(STDERR_FILENO);
-    }
+    wait_until_read(STDOUT_FILENO);
+    wait_until_read(STDERR_FILENO);
     if (launched->socket >= 0)
         close(launched->socket);
     while (launched->mpi > 0 && waitpid(launched->mpi, NULL, 0) < 0 && errno == EINTR)

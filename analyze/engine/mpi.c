@@ -121,10 +121,12 @@ static void *wait_no_longer(void *seconds)
     return NULL;
 }
 
-/* False where this launcher's processes are others than those of MPI. */
+/* False where this launcher's processes are others than those of MPI. Open MPI 5 ends all where a connection is lost,
+ * errors returned or not, unless it is told that processes may be lost. */
 static bool meet(int *argc, char ***argv)
 {
     pthread_t waiting;
+    setenv("OMPI_MCA_mpi_ft_enable", "true", 0);
     if (pthread_create(&waiting, NULL, wait_no_longer, (*argv)[2]) || MPI_Init(argc, argv))
         return false;
     pthread_mutex_lock(&mpi.mutex);
@@ -152,10 +154,9 @@ static void hear_beats(void)
 {
     MPI_Status status;
     int is_there = 1;
-    while (!MPI_Iprobe(MPI_ANY_SOURCE, TAG_BEAT, MPI_COMM_WORLD, &is_there, &status) && is_there) {
-        MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, TAG_BEAT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    while (!MPI_Iprobe(MPI_ANY_SOURCE, TAG_BEAT, MPI_COMM_WORLD, &is_there, &status) && is_there &&
+           !MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, TAG_BEAT, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
         mpi.heard_ms[status.MPI_SOURCE] = mpi.clock_ms;
-    }
 }
 
 static void send_beat(int to)
@@ -187,17 +188,23 @@ static void beat(void)
 
 /* Exchanges. */
 
+/* False where MPI refuses: it then leaves no request to wait for. */
+static bool has_begun(int error)
+{
+    if (error) {
+        mpi.is_broken = true;
+        say(WORD_BROKEN, 0);
+    }
+    return !error;
+}
+
 /* A while after the last word, nobody spins. False when it is not going to end. */
 static bool wait_for(MPI_Request *request)
 {
     enum { SPINS = 200, SHORT_NS = 20000, LONG_NS = 1000000, SHORT_ONES = 2000 };
     int has_ended = 0;
     for (uint32_t n = 0; !has_ended && !mpi.is_broken; n++) {
-        if (MPI_Test(request, &has_ended, MPI_STATUS_IGNORE)) {
-            mpi.is_broken = true;
-            say(WORD_BROKEN, 0);
-        }
-        if (!has_ended && n > SPINS) {
+        if (has_begun(MPI_Test(request, &has_ended, MPI_STATUS_IGNORE)) && !has_ended && n > SPINS) {
             nanosleep(&(struct timespec){.tv_nsec = n < SPINS + SHORT_ONES ? SHORT_NS : LONG_NS}, NULL);
             beat();
         }
@@ -217,11 +224,12 @@ static bool pass(struct parcel give, int to, char *take, uint64_t take_bytes, in
     for (uint64_t at = 0; goes_on && (at < give.n_bytes || at < take_bytes); at += CHUNK_BYTES) {
         mpi.requests[0] = mpi.requests[1] = MPI_REQUEST_NULL;
         if (at < take_bytes)
-            MPI_Irecv(take + at, chunk(take_bytes, at), MPI_BYTE, from, TAG_PARCEL, MPI_COMM_WORLD, &mpi.requests[0]);
-        if (at < give.n_bytes)
-            MPI_Isend((const char *)give.at + at, chunk(give.n_bytes, at), MPI_BYTE, to, TAG_PARCEL, MPI_COMM_WORLD,
-                      &mpi.requests[1]);
-        goes_on = wait_for(&mpi.requests[0]) && wait_for(&mpi.requests[1]);
+            goes_on = has_begun(MPI_Irecv(take + at, chunk(take_bytes, at), MPI_BYTE, from, TAG_PARCEL, MPI_COMM_WORLD,
+                                          &mpi.requests[0]));
+        if (goes_on && at < give.n_bytes)
+            goes_on = has_begun(MPI_Isend((const char *)give.at + at, chunk(give.n_bytes, at), MPI_BYTE, to, TAG_PARCEL,
+                                          MPI_COMM_WORLD, &mpi.requests[1]));
+        goes_on = goes_on && wait_for(&mpi.requests[0]) && wait_for(&mpi.requests[1]);
     }
     return goes_on;
 }
@@ -261,8 +269,9 @@ static bool exchange(void)
         return false;
     uint64_t *theirs_bytes = sizes_bytes + mpi.n;
     announce(sizes_bytes);
-    MPI_Ialltoall(sizes_bytes, 1, MPI_UINT64_T, theirs_bytes, 1, MPI_UINT64_T, MPI_COMM_WORLD, &mpi.requests[0]);
-    bool goes_on = wait_for(&mpi.requests[0]) && theirs_bytes[0] != IS_OVER;
+    bool goes_on = has_begun(
+        MPI_Ialltoall(sizes_bytes, 1, MPI_UINT64_T, theirs_bytes, 1, MPI_UINT64_T, MPI_COMM_WORLD, &mpi.requests[0]));
+    goes_on = goes_on && wait_for(&mpi.requests[0]) && theirs_bytes[0] != IS_OVER;
     if (goes_on && !mpi.is_gone) { /* others know that it is gone, and neither give nor take */
         theirs_bytes[mpi.rank] = 0;
         goes_on = store_prepare(&mpi.taken, theirs_bytes, (uint32_t)mpi.n) && pass_all(theirs_bytes);

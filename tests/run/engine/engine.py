@@ -112,7 +112,7 @@ def try_all(machine):
     same(machine, 2, "kill", 3, 7, said="died")
     same(machine, 2, "stop", 1, 11, said="says nothing", WHYWAIT_PATIENCE="2")
     same(machine, 2, "refuse", 2, 0, said="cannot open the run")
-    same(machine, 2, "kill-mpi", 3, 7, said="not answered", WHYWAIT_PATIENCE="2")
+    same(machine, 2, "kill-mpi", 3, 7, said="goes on without other nodes", WHYWAIT_PATIENCE="2")
     if can_hide():
         same(machine, 2, said="have not come", NODES_LACK=f"{NODES[1]}:{lib}", WHYWAIT_MEETING="2")
         same(machine, 2, said="cannot run here", NODES_LACK=f"{NODES[0]}:{lib}", WHYWAIT_MEETING="2")
