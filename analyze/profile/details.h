@@ -58,7 +58,7 @@ void errands_add_to_causes(struct analysis *analysis, struct sites *sites, const
 
 /* By the name of a routine of the C library. */
 enum pause pause_of_routine(const char *routine);
-/* Causes and steps are complete. */
+/* Causes and steps are complete. Packs `awaited`, which lanes gathered (steps/lanes.h). */
 void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
                           struct sparse *awaited);
 

@@ -665,13 +665,12 @@ static void lane_off(struct lanes *lanes, struct lane *lane, const struct event 
     if (!lane->has_team || lane->depth)
         return;
     struct team *team = lane_team(lanes, lane);
-    lane->off_sums = team_sums_at(team, event->time_ns);
-    if (lane->member.state == THREAD_AWAY && lane->may_sleep_since)
-        return;
-    if (lane->member.state == THREAD_AWAY)
+    bool was_away = lane->member.state == THREAD_AWAY;
+    if (was_away && !lane->may_sleep_since)
         team_found_running(team, &lane->member, UINT64_MAX, event->time_ns);
-    team_move(team, &lane->member, lane->off_kind == OFF_PREEMPTED ? THREAD_READY : THREAD_AWAY, event->time_ns);
-    lane->off_sums = team->sums;
+    if (!was_away || !lane->may_sleep_since)
+        team_move(team, &lane->member, lane->off_kind == OFF_PREEMPTED ? THREAD_READY : THREAD_AWAY, event->time_ns);
+    lane->off_sums = team_sums_at(team, event->time_ns);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

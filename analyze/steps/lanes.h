@@ -91,9 +91,9 @@ struct lane {
     uint32_t n_seen, n_sync;     /* looks that found it asleep, this time; of them, until another thread wakes it, */
     double sync_ns;              /* and what these stand for */
     uint32_t naps_in, awaits_in; /* plus 1: the steps in which the last look found it so; 0 = none has */
-    struct ended_sleep slept;
-    uint32_t next_worker;    /* among the busy ones of its rank; TRACE_NONE */
-    uint64_t lacked_long_ns; /* ready to run but without a CPU, all times that may be a stop (wrap/notes.h) */
+    struct ended_sleep slept;    /* the last one, with those before it in the same step */
+    uint32_t next_worker;        /* among the busy ones of its rank; TRACE_NONE */
+    uint64_t lacked_long_ns;     /* ready to run but without a CPU, all times that may be a stop (wrap/notes.h) */
     struct team_member member;
     struct team_sums off_sums; /* the team's, when it left the CPU */
     struct team_sums run_sums; /* likewise, when the stretch began, */
@@ -112,14 +112,14 @@ struct lanes {
     uint32_t *rank_lane;    /* main thread's location of each rank */
     uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
     struct team *rank_team;
-    struct ended_sleep *rank_woke; /* the last one of its threads */
+    struct ended_sleep *rank_woke; /* the last sleep of its threads that ended */
     uint32_t *rank_callers;        /* threads that call MPI beside the main thread */
     uint32_t *rank_left;           /* the location that left MPI last */
     bool *rank_is_off;             /* the program has switched recording off there */
     bool has_young;                /* of some lane is told what its young workers did */
-    /* Of the first reading: the step that a thread slept in, and the one in which another thread waited for that. */
+    bool is_first;                 /* reading */
+    /* Of that: times, by the step that a thread slept in and the step in which another one waited for it (key_pair). */
     struct sparse awaited;
-    bool is_first;
     VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
     VEC(uint32_t) path_steps; /* by context: plus 1, the step of time in it; 0 = it tells nothing, as far as is known */
 };

@@ -607,6 +607,31 @@ static void young_threads_compute_while_the_main_thread_sleeps(void **state)
     scene_free(scene);
 }
 
+/* The main thread waits for a worker that is recorded by its end alone. By its own account it was on a CPU for 70 us,
+ * and slept for the rest. */
+static void a_thread_known_by_its_end_ran_no_longer_than_it_says(void **state)
+{
+    (void)state;
+    struct trace_point young = {.module = TRACE_NONE, .is_young_time = true};
+    const struct trace_bin bin = {.point = 0, .value = 70000};
+    struct scene *scene = scene_make(2);
+    scene->trace->points = &young;
+    scene->trace->n_points = 1;
+    add_workers(scene->trace, 1);
+    uint32_t join = code_frame(scene, "join");
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    off_and_on(scene, 0, 20, 60001, WW_SW_OUT);
+    for (uint64_t i = 1; i < 6; i++)
+        sample(scene, 0, join, 9000 * i, WW_S_BLOCKED | WW_S_SYNC);
+    scene_event(scene, (struct event){.kind = EV_OFF, .loc = 2, .time_ns = 60000000, .flags = WW_SW_OUT});
+    scene_event(scene, (struct event){.kind = EV_END, .loc = 2, .time_ns = 60000000});
+    scene_event(scene, (struct event){.kind = EV_BINS, .time_ns = 60010000, .bins = &bin, .n_bins = 1});
+    barriers(scene, (uint64_t[]){60010, 10010}, 60020);
+    scene_analyse(scene);
+    assert_in_range(scene->analysis->efficiency.blocked_ns / 1000, 59800, 60000);
+    scene_free(scene);
+}
+
 /* One of two young threads was sampled, and ended before the other one began. */
 static void young_threads_that_samples_missed_compute_as_well(void **state)
 {
@@ -895,6 +920,7 @@ int main(void)
         cmocka_unit_test(who_sleeps_for_a_sleeper_sleeps_where_that_one_does),
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
+        cmocka_unit_test(a_thread_known_by_its_end_ran_no_longer_than_it_says),
         cmocka_unit_test(young_threads_that_samples_missed_compute_as_well),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
         cmocka_unit_test(who_spends_as_long_is_late_as_far_as_samples_tell),
