@@ -434,7 +434,7 @@ static inline void take_frames(struct stack_pages *pages, const struct python_la
 static bool is_collecting(struct stack_pages *pages, const struct python_layout *layout, uint64_t state)
 {
     uint64_t interpreter;
-    uint32_t flag;
+    uint32_t flag = 0;
     return load(pages, state + layout->state_interpreter, &interpreter) &&
            load_small(pages, interpreter + layout->interpreter_collects, sizeof flag, &flag) && flag == 1;
 }
