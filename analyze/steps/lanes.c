@@ -28,79 +28,7 @@ static void stretch_begin(const struct lanes *lanes, struct lane *lane, uint64_t
     }
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
-    for (int kind = 0; kind < OFF_N; kind++)
-        stretch->off_ns[kind] = stretch->run_ns[kind] = stretch->kept_ns[kind] = 0;
-    stretch->young_ns = stretch->young_ready_ns = stretch->taken_ns = 0;
-    stretch->led_by = 0;
-    sparse_clear(&stretch->paths);
-    if (stretch_n_samples(stretch)) {
-        stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
-        stretch->n_beside = 0;
-        stretch->team_idle_ns = stretch->by_workers_ns = 0;
-        sparse_clear(&stretch->on);
-        sparse_clear(&stretch->blocked);
-        sparse_clear(&stretch->sync);
-        sparse_clear(&stretch->worker);
-        sparse_clear(&stretch->idle);
-        sparse_clear(&stretch->beside);
-        sparse_clear(&stretch->calling);
-        stretch->sightings.n = 0;
-    }
-    if (stretch->sleeps.n)
-        sleeps_clear(&stretch->sleeps);
-    if (stretch->is_counted)
-        sparse_clear(&stretch->counts);
-    stretch->is_counted = stretch->is_count_whole = false;
-    stretch->count_more_ns = 0;
-}
-
-uint64_t stretch_length(const struct stretch *stretch)
-{
-    return stretch->end_ns > stretch->begin_ns ? stretch->end_ns - stretch->begin_ns : 0;
-}
-
-struct others_did stretch_others(const struct stretch *stretch, enum off_kind kind, double off_ns)
-{
-    if (!stretch->off_ns[kind])
-        return (struct others_did){0};
-    double part = off_ns / (double)stretch->off_ns[kind], run_ns = floor(part * (double)stretch->run_ns[kind]);
-    double lacked_ns = floor(run_ns * stretch->lacked);
-    return (struct others_did){.ran_ns = run_ns - lacked_ns,
-                               .lacked_ns = lacked_ns + floor(part * (double)stretch->kept_ns[kind])};
-}
-
-/* A main thread that sleeps while young threads compute, or would, is about what they do. Samples tell of some of them
- * all that they did. */
-static void split_young(const struct stretch *stretch, double amounts[N_AMOUNTS])
-{
-    double unseen_ns = (double)stretch->young_ns - sparse_sum(&stretch->worker);
-    double unseen = stretch->young_ns ? unseen_ns / (double)stretch->young_ns : !stretch->n_worker;
-    double ready_ns = unseen * (double)stretch->young_ready_ns, all_ns = unseen_ns + ready_ns;
-    if (!(unseen > 0) || !(all_ns > 0))
-        return;
-    double part = fmin(1, amounts[OFF_BLOCKED] / all_ns);
-    amounts[stretch->n_worker ? BY_TEAM : ON_CPU] += part * unseen_ns;
-    amounts[OFF_PREEMPTED] += part * ready_ns;
-    amounts[OFF_BLOCKED] = fmax(0, amounts[OFF_BLOCKED] - part * all_ns);
-}
-
-void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
-{
-    uint64_t left_ns = stretch_length(stretch);
-    amounts[BY_TEAM] = amounts[BY_OTHERS] = amounts[OTHERS_LACK] = 0;
-    for (int kind = 0; kind < OFF_N; kind++) {
-        uint64_t off_ns = stretch->off_ns[kind] < left_ns ? stretch->off_ns[kind] : left_ns;
-        amounts[kind] = (double)off_ns;
-        left_ns -= off_ns;
-    }
-    amounts[ON_CPU] = (double)left_ns;
-    for (int kind = 0; kind < OFF_N && stretch->is_alone; kind++) {
-        struct others_did others = stretch_others(stretch, (enum off_kind)kind, amounts[kind]);
-        amounts[kind] -= others.ran_ns + others.lacked_ns;
-        amounts[BY_TEAM] += others.ran_ns;
-        amounts[OFF_PREEMPTED] += others.lacked_ns;
-    }
-    split_young(stretch, amounts);
+    stretch_clear(stretch);
 }
 
 static void lane_begin(struct lanes *lanes, uint32_t location)
@@ -169,12 +97,6 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
     }
 }
 
-uint64_t stretch_on_until(const struct stretch *stretch, uint64_t now_ns)
-{
-    uint64_t off_ns = stretch->off_ns[OFF_PREEMPTED] + stretch->off_ns[OFF_BLOCKED];
-    return now_ns > stretch->begin_ns + off_ns ? now_ns - stretch->begin_ns - off_ns : 0;
-}
-
 void lanes_rewind(struct lanes *lanes, uint64_t begin_ns)
 {
     lanes->begin_ns = begin_ns;
@@ -191,17 +113,7 @@ void lanes_rewind(struct lanes *lanes, uint64_t begin_ns)
 void lanes_release(struct lanes *lanes)
 {
     for (uint32_t i = 0; lanes->at && i < lanes->trace->n_locations; i++) {
-        sparse_release(&lanes->at[i].stretch.on);
-        sparse_release(&lanes->at[i].stretch.blocked);
-        sparse_release(&lanes->at[i].stretch.sync);
-        sparse_release(&lanes->at[i].stretch.worker);
-        sparse_release(&lanes->at[i].stretch.idle);
-        sparse_release(&lanes->at[i].stretch.beside);
-        sparse_release(&lanes->at[i].stretch.calling);
-        vec_release(&lanes->at[i].stretch.sightings);
-        sleeps_release(&lanes->at[i].stretch.sleeps);
-        sparse_release(&lanes->at[i].stretch.paths);
-        sparse_release(&lanes->at[i].stretch.counts);
+        stretch_release(&lanes->at[i].stretch);
         sparse_release(&lanes->at[i].bins);
     }
     vec_free(lanes->at);
@@ -213,8 +125,7 @@ void lanes_release(struct lanes *lanes)
     sparse_release(&lanes->awaited);
     vec_free(lanes->rank_callers);
     vec_free(lanes->rank_left);
-    vec_release(&lanes->is_part);
-    vec_release(&lanes->path_steps);
+    path_steps_release(&lanes->paths);
 }
 
 void lanes_pack(struct lanes *lanes, struct packing *packing)
@@ -222,11 +133,9 @@ void lanes_pack(struct lanes *lanes, struct packing *packing)
     pack_value(packing, lanes->has_young);
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         pack_value(packing, lanes->at[i].is_worker);
-    pack_vec(packing, &lanes->is_part);
+    path_steps_pack(&lanes->paths, packing);
     pack_sparse(packing, &lanes->awaited);
 }
-
-static void context_is_part(struct lanes *lanes, uint32_t at);
 
 void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct numbers *numbers)
 {
@@ -240,11 +149,7 @@ void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct
         lanes->rank_callers[lane->rank] += lane->is_worker && !is_worker && lane->has_team;
         lane->is_worker &= is_worker;
     }
-    unpack_vec(unpacking, &later.is_part);
-    for (uint32_t i = 0; i < later.is_part.n; i++)
-        if (later.is_part.at[i])
-            context_is_part(lanes, numbers_context(numbers, i));
-    vec_release(&later.is_part);
+    path_steps_unpack(&lanes->paths, unpacking, numbers);
     unpack_sparse(unpacking, &later.awaited);
     for (size_t i = 0; i < later.awaited.n; i++) {
         struct term *at = &later.awaited.at[i];
@@ -254,69 +159,23 @@ void lanes_unpack(struct lanes *lanes, struct unpacking *unpacking, const struct
     sparse_release(&later.awaited);
 }
 
-/*
- * Recorders that see nothing but MPI put a region or two of their own around everything; those say nothing. A region
- * says something when its source is known, when it was entered after the first call of MPI, or left before the last one
- * but MPI_Finalize; and so do regions inside it. That is learned in the first reading.
- */
-static bool context_is_told(const struct lanes *lanes, uint32_t at)
-{
-    const struct trace *trace = lanes->trace;
-    for (bool is_inner = true; at != TRACE_NONE; is_inner = false) {
-        const struct context *context = sites_context_at(lanes->sites, at);
-        const struct trace_region *region =
-            context->region < trace->n_regions ? &trace->regions[context->region] : NULL;
-        if (is_inner && region && region->file && region->line_first)
-            return true;
-        if (at < lanes->is_part.n && lanes->is_part.at[at])
-            return true;
-        at = context->parent;
-    }
-    return false;
-}
-
-static void context_is_part(struct lanes *lanes, uint32_t at)
-{
-    if (at == TRACE_NONE)
-        return;
-    if (at >= lanes->is_part.n)
-        vec_resize(&lanes->is_part, at + 1);
-    lanes->is_part.at[at] = true;
-}
-
 /* Of regions left one after the other the outermost is enough. */
 static void lane_goes_on(struct lanes *lanes, struct lane *lane)
 {
-    context_is_part(lanes, lane->left_context);
+    path_steps_context_is_part(&lanes->paths, lane->left_context);
     lane->left_context = TRACE_NONE;
-}
-
-/* What a context has once been found to tell stays. */
-static uint32_t path_step(struct lanes *lanes, uint32_t context)
-{
-    if (context < lanes->path_steps.n && lanes->path_steps.at[context])
-        return lanes->path_steps.at[context] - 1;
-    if (!context_is_told(lanes, context))
-        return TRACE_NONE;
-    if (context >= lanes->path_steps.n)
-        vec_resize(&lanes->path_steps, (size_t)context + 1);
-    uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, context, TRACE_NONE);
-    lanes->path_steps.at[context] = step + 1;
-    return step;
 }
 
 void lanes_forget_steps(struct lanes *lanes, uint32_t from)
 {
-    for (size_t i = 0; i < lanes->path_steps.n; i++)
-        if (lanes->path_steps.at[i] > from)
-            lanes->path_steps.at[i] = 0;
+    path_steps_forget(&lanes->paths, from);
 }
 
 /* Charges the time since the last mark to the user region the location is in. Otherwise nothing is known. */
 static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
-    uint32_t step =
-        now_ns > lane->mark_ns && lane->context != TRACE_NONE ? path_step(lanes, lane->context) : TRACE_NONE;
+    bool is_inside = now_ns > lane->mark_ns && lane->context != TRACE_NONE;
+    uint32_t step = is_inside ? path_step(&lanes->paths, lanes->sites, lane->context) : TRACE_NONE;
     if (step != TRACE_NONE)
         sparse_add(&lane->stretch.paths, step, (double)(now_ns - lane->mark_ns));
     lane->mark_ns = now_ns;
@@ -382,7 +241,7 @@ static void lane_count(const struct lanes *lanes, struct lane *lane)
         sparse_clear(&lane->bins);
 }
 
-/* What the workers were sampled in while their main thread's stretch lasted is the stretch's. */
+/* The main thread's stretch takes what its workers were sampled in meanwhile. */
 static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
 {
     if (lane_main(lanes, lane) != (uint32_t)(lane - lanes->at))
@@ -401,14 +260,6 @@ static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
         lane->stretch.n_idle += worker->stretch.n_idle;
         worker->stretch.n_worker = worker->stretch.n_idle = 0;
     }
-}
-
-/* Workers that were young were on a CPU no longer than they say. */
-static void stretch_take_back(struct stretch *stretch)
-{
-    uint64_t more_ns = stretch->taken_ns > stretch->young_ns ? stretch->taken_ns - stretch->young_ns : 0;
-    uint64_t *run_ns = &stretch->run_ns[OFF_BLOCKED];
-    *run_ns -= more_ns < *run_ns ? more_ns : *run_ns;
 }
 
 /* At the call of lane->site, or at the end. The call that switches recording on or off belongs to what was before. */
@@ -503,7 +354,7 @@ static enum lane_news lane_enter(struct lanes *lanes, struct lane *lane, const s
     lane_mark_path(lanes, lane, event->time_ns);
     lane->context = sites_enter(lanes->sites, lane->context, event->region);
     if (!sites_is_start(lanes->sites, lane->stretch.from))
-        context_is_part(lanes, lane->context);
+        path_steps_context_is_part(&lanes->paths, lane->context);
     return LANE_NOTHING;
 }
 
@@ -597,12 +448,8 @@ static void lane_is_seen_asleep(struct lane *lane, uint32_t step, const struct e
     bool is_sync = event->flags & WW_S_SYNC;
     if (lane->has_switches && !lane->is_worker)
         sleeps_look(&lane->stretch.sleeps, step, is_sync);
-    if (!lane->is_off_cpu)
-        return;
-    lane->n_seen++;
-    lane->n_sync += is_sync;
-    *(is_sync ? &lane->awaits_in : &lane->naps_in) = step + 1;
-    lane->sync_ns += is_sync ? (double)event->weight_ns : 0;
+    if (lane->is_off_cpu)
+        sleeper_is_seen(&lane->sleeper, step, is_sync, (double)event->weight_ns);
 }
 
 static void lane_sample(struct lanes *lanes, struct lane *lane, const struct event *event)
@@ -613,7 +460,7 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
         return;
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
-    /* Where no switches are recorded, looks at who sleeps are all that is known of the time off the CPU. */
+    /* Looks at who sleeps are all that is known of the time off the CPU where no switches are recorded. */
     if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->has_switches) {
         bool others_run = lane->has_team && lane_team(lanes, lane)->n[THREAD_RUNS];
         stretch->off_ns[OFF_BLOCKED] += event->weight_ns;
@@ -655,8 +502,7 @@ static void lane_off(struct lanes *lanes, struct lane *lane, const struct event 
 {
     lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
-    lane->n_seen = lane->n_sync = 0;
-    lane->sync_ns = 0;
+    sleeper_begins(&lane->sleeper);
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
     lane->may_sleep_since = !lane->has_switches && lane->off_kind == OFF_BLOCKED;
     lane->has_switches = true;
@@ -703,49 +549,19 @@ static uint64_t stretch_hand_over(struct lanes *lanes, struct lane *lane, uint64
     return run_ns + kept_ns;
 }
 
-/* The step, plus 1, in which a thread slept that now goes on; 0 = nothing tells. Another thread may have woken it. It
- * then slept where that one had slept before, if that was for most of the time in which nobody of the process ran.
- * Nobody may have looked at the sleep. It is one of these, or is where the thread was last seen asleep by itself. */
-static uint32_t asleep_in(const struct lanes *lanes, const struct lane *lane, uint64_t now_ns)
-{
-    const struct ended_sleep *woke = &lanes->rank_woke[lane->rank];
-    struct team_sums sums = team_sums_at(lane_team(lanes, lane), now_ns);
-    uint64_t off_ns = now_ns - lane->off_since_ns;
-    uint64_t busy_ns = sums.run_ns - lane->off_sums.run_ns + sums.kept_ns - lane->off_sums.kept_ns;
-    uint64_t begin_ns = woke->begin_ns > lane->off_since_ns ? woke->begin_ns : lane->off_since_ns;
-    if (lane->n_seen > lane->n_sync)
-        return lane->naps_in;
-    bool explains = woke->end_ns > begin_ns && woke->end_ns - begin_ns > (off_ns - least(busy_ns, off_ns)) / 2;
-    return explains ? woke->step : lane->n_seen ? 0 : lane->naps_in;
-}
-
-/* Looks that found it waiting for another thread stand for that one's sleep. */
-static void stretch_sleeps_in(struct lanes *lanes, struct lane *lane, uint32_t step)
-{
-    struct stretch *stretch = &lane->stretch;
-    sleeps_look(&stretch->sleeps, step, false);
-    sparse_add(&stretch->sync, lane->awaits_in - 1, -lane->sync_ns);
-    sparse_add(&stretch->blocked, step, lane->sync_ns);
-    stretch->n_sync -= lane->n_sync;
-    stretch->n_blocked += lane->n_sync;
-    if (lanes->is_first)
-        sparse_add(&lanes->awaited, key_pair(step, lane->awaits_in - 1), lane->sync_ns);
-}
-
-/* Several threads may do so one after the other, each with a sleep of its own. The last one to go on waited for all. */
+/* Its time is that of another thread's sleep, where it was seen to wait for that thread. */
 static void lane_wakes(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
-    struct ended_sleep *last = &lane->slept;
-    uint32_t step = asleep_in(lanes, lane, now_ns);
-    uint64_t since_ns = lane->off_since_ns;
-    if (!step)
+    struct sleeper *sleeper = &lane->sleeper;
+    struct team_sums sums = team_sums_at(lane_team(lanes, lane), now_ns);
+    uint64_t busy_ns = sums.run_ns - lane->off_sums.run_ns + sums.kept_ns - lane->off_sums.kept_ns;
+    uint32_t step = sleeper_wakes(sleeper, &lanes->rank_woke[lane->rank], lane->off_since_ns, now_ns, busy_ns);
+    bool is_of_stretch = !lane->is_worker && lane->off_since_ns >= lane->stretch.begin_ns;
+    if (!step || !sleeper->n_sync || !is_of_stretch)
         return;
-    if (last->step == step && since_ns < last->end_ns + (now_ns - since_ns))
-        since_ns = last->begin_ns;
-    *last = (struct ended_sleep){step, since_ns, now_ns};
-    lanes->rank_woke[lane->rank] = *last;
-    if (lane->n_sync && !lane->is_worker && lane->off_since_ns >= lane->stretch.begin_ns)
-        stretch_sleeps_in(lanes, lane, step - 1);
+    stretch_sleeps_in(&lane->stretch, step - 1, sleeper->awaits_in - 1, sleeper->n_sync, sleeper->sync_ns);
+    if (lanes->is_first)
+        sparse_add(&lanes->awaited, key_pair(step - 1, sleeper->awaits_in - 1), sleeper->sync_ns);
 }
 
 static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
@@ -795,7 +611,7 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
     return LANE_ENDED;
 }
 
-/* What is neither entered nor left. Out of line: what is kept in registers here, each call would have to save. */
+/* Neither entered nor left. Out of line: each call would have to save the registers that this takes. */
 static __attribute__((noinline)) enum lane_news lane_take_other(struct lanes *lanes, struct lane *lane,
                                                                 const struct event *event)
 {
