@@ -3,7 +3,9 @@
 """Processes of two nodes share work by each MPI. The outcome is that of one process, whoever is lost meanwhile; one line says who is, and
 nobody is left.
 
-    engine.py BUILD_DIR [--kill N] [-v]     (by hand: N times one of all processes is killed at some moment)
+    engine.py BUILD_DIR work      one of those that share the work is lost
+    engine.py BUILD_DIR meet      one does not come to share it
+    engine.py BUILD_DIR kill N    N times one of all processes is killed at some moment
 """
 import concurrent.futures
 import os
@@ -97,33 +99,33 @@ def is_killed_before_meeting(machine):
     leaves_nobody(machine, what)
 
 
-def kill_some(machine, n):
-    for i in range(n):
+def kill(machine):
+    for i in range(int(sys.argv[3])):
         is_killed(machine, ("spread", "whywait-mpi", "mpirun")[i % 3], random.uniform(0.1, 1))
 
 
-def try_all(machine):
-    lib = machine.build / "lib"
-    if "--kill" in sys.argv:
-        kill_some(machine, int(sys.argv[sys.argv.index("--kill") + 1]))
-        return
+def work_together(machine):
     for n in (1, 3):
         same(machine, n)
     same(machine, 2, "kill", 3, 7, said="died")
     same(machine, 2, "stop", 1, 11, said="says nothing", WHYWAIT_PATIENCE="2")
     same(machine, 2, "refuse", 2, 0, said="cannot open the run")
     same(machine, 2, "kill-mpi", 3, 7, said="goes on without other nodes", WHYWAIT_PATIENCE="2")
+
+
+def meet(machine):
+    lib = machine.build / "lib"
     if can_hide():
         same(machine, 2, said="have not come", NODES_LACK=f"{NODES[1]}:{lib}", WHYWAIT_MEETING="2")
         same(machine, 2, said="cannot run here", NODES_LACK=f"{NODES[0]}:{lib}", WHYWAIT_MEETING="2")
     is_killed_before_meeting(machine)
-    kill_some(machine, 3)
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
+    check_one = {"work": work_together, "meet": meet, "kill": kill}[sys.argv[2]]
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor() as at_once:
-        tried = list(at_once.map(try_all, machines(pathlib.Path(name), build)))
+        tried = list(at_once.map(check_one, machines(pathlib.Path(name), build)))
     return bool(faults) if tried else 77
 
 

@@ -49,10 +49,11 @@ def paths(command, record):
 
 
 def run(directory, record):
-    """Its output, whatever the order of ranks, and its status. Ranks that another one ends may not have printed all."""
+    """Its output, whatever the order of ranks, and its status. Ranks that another one ends may not have printed all, and
+    have all come to their end: the launcher need not wait before it kills them."""
     command = [MPIRUN, "-n", str(RANKS)] + record + list(paths(COMMAND, record))
     more = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
+            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_odls_base_sigkill_timeout": "0"}
     done = subprocess.run(command, cwd=directory, env=dict(os.environ, **more), capture_output=True, text=True, timeout=120)
     return sorted(done.stdout.split("\n")), done.returncode, done.stderr
 
