@@ -110,3 +110,15 @@ uint64_t at_work_between(const struct idle *idle, uint64_t from_ns, uint64_t to_
 {
     return sum_between(idle, from_ns, to_ns, true);
 }
+
+uint64_t at_work_until(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t until_ns = from_ns;
+    const absence_list *over = idle->absences ? &idle->absences->over : NULL;
+    for (size_t i = over ? first_after(over, from_ns) : 0; over && i < over->n; i++) {
+        const struct absence *absence = &over->at[i];
+        if (absence->lane == idle->lane && absence->atom && absence->from_ns < to_ns)
+            until_ns = absence->to_ns < to_ns ? absence->to_ns : to_ns;
+    }
+    return until_ns;
+}

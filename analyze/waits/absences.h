@@ -48,3 +48,5 @@ struct idle {
 uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);
 /* The time in functions of the program, which MPI had called. */
 uint64_t at_work_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);
+/* The end of the last such function before to_ns, which is to_ns inside of one; from_ns = none ended since. */
+uint64_t at_work_until(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

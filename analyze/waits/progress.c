@@ -71,10 +71,7 @@ static struct comeback last_to_come(const struct progress *progress, const struc
     return last;
 }
 
-/* A call's word on those like it: the target came back while it lasted since from_ns, or (NULL) never. True when the
- * target was waited for. */
-static bool evidence_says_so(struct progress *progress, const struct progress_part *part, const struct point *came,
-                             uint64_t from_ns)
+struct comeback progress_judge(struct progress *progress, const struct progress_part *part, struct comeback came)
 {
     uint64_t *number = map_put(&progress->numbers, part->kind, NULL);
     if (!*number) {
@@ -82,11 +79,16 @@ static bool evidence_says_so(struct progress *progress, const struct progress_pa
         *number = progress->evidence.n;
     }
     struct evidence *evidence = &progress->evidence.at[*number - 1];
-    evidence->n_alone += !came;
-    if (!came)
-        return false;
+    evidence->n_alone += !came.point;
+    if (!came.point)
+        return (struct comeback){0};
+    uint64_t from_ns = came.left_ns > part->enter_ns ? came.left_ns : part->enter_ns;
+    uint64_t worked_until_ns = at_work_until(part->idle, from_ns, came.point->time_ns);
+    if (worked_until_ns > from_ns)
+        came.left_ns = from_ns = worked_until_ns;
     struct evidence_call call = {from_ns, part->leave_ns, part->idle};
-    return evidence_came(evidence, &call, came->time_ns) && evidence_speaks_for(evidence);
+    bool waited = evidence_came(evidence, &call, came.point->time_ns, progress->floor_ns);
+    return waited && evidence_speaks_for(evidence) ? came : (struct comeback){0};
 }
 
 struct comeback progress_find(struct progress *progress, const struct progress_call *call)
@@ -100,8 +102,7 @@ struct comeback progress_find(struct progress *progress, const struct progress_c
     for (size_t i = 0; i < call->n_targets; i++)
         kind |= call->targets[i].kinds;
     struct progress_part part = {kind, call->enter_ns, call->leave_ns, call->idle};
-    uint64_t from_ns = last.left_ns > call->enter_ns ? last.left_ns : call->enter_ns;
-    return evidence_says_so(progress, &part, is_alone ? NULL : last.point, from_ns) ? last : (struct comeback){0};
+    return progress_judge(progress, &part, is_alone ? (struct comeback){0} : last);
 }
 
 void progress_begun(struct progress *progress, uint32_t rank)
@@ -139,12 +140,6 @@ bool progress_may_end(const struct progress *progress, const struct progress_par
                       const struct comeback *comeback)
 {
     return progress_is_long(progress, part) && came_within(comeback, part->enter_ns, part->leave_ns);
-}
-
-struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback)
-{
-    uint64_t from_ns = comeback.left_ns > part->enter_ns ? comeback.left_ns : part->enter_ns;
-    return evidence_says_so(progress, part, comeback.point, from_ns) ? comeback.point : NULL;
 }
 
 enum {
@@ -211,7 +206,7 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
         if (point->time_ns <= call->from_ns + relays->floor_ns)
             return NULL;
         struct evidence *pair = pair_of(relays, key | other, true);
-        if (!pair || !evidence_speaks_for(pair) || !evidence_came(pair, call, point->time_ns))
+        if (!pair || !evidence_speaks_for(pair) || !evidence_came(pair, call, point->time_ns, relays->floor_ns))
             continue;
         return pair->n_soon > 1 && evidence_speaks_for(pair) ? point : NULL;
     }

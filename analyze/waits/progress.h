@@ -43,8 +43,9 @@ void progress_release(struct progress *progress);
 bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns);
 void progress_came(struct progress *progress, uint32_t rank, struct point *point);
 void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns);
-/* A target's return to MPI that let this call end, borrowed; empty = it waited for something else, or it cannot be
- * told. The target may have left MPI after the call had begun. */
+/* A target's return to MPI that let this call end, borrowed, and since when the call waited for it: the target had left
+ * MPI, perhaps after the call had begun, and the call had no work of its own any more. Empty = it waited for something
+ * else, or it cannot be told. */
 struct comeback progress_find(struct progress *progress, const struct progress_call *call);
 
 /* A call that ended when an operation was complete in which others take part as well. */
@@ -66,9 +67,9 @@ bool progress_is_long(const struct progress *progress, const struct progress_par
 /* True: this comeback may have let the call end, which is long. */
 bool progress_may_end(const struct progress *progress, const struct progress_part *part,
                       const struct comeback *comeback);
-/* Like progress_find for the return of a partner to an operation of its own, which it may have left after the call had
- * begun. It is borrowed; an empty comeback says that it stayed away. */
-struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback);
+/* Likewise, for the return of a partner to an operation of its own; one without a point says that it stayed away. Other
+ * calls of the kind are judged by it. */
+struct comeback progress_judge(struct progress *progress, const struct progress_part *part, struct comeback came);
 
 /*
  * Whether calls of one kind end because of what another process does meanwhile (it comes to MPI), where no record says
@@ -82,7 +83,8 @@ struct point *progress_judge(struct progress *progress, const struct progress_pa
  *   - If it ended without the other one, that one was not needed: hardware, shared memory or a thread did without. That
  *     counts eight times; only a clock that misleads can show it by mistake.
  *
- * A time shorter than a call takes by itself, or than two clocks may differ by, says nothing and is not asked.
+ * A time shorter than a call takes by itself, or than two clocks may differ by, says nothing and is not asked. So does
+ * one that a call spent on its own part: a rank whose function MPI runs waits for nobody.
  */
 
 static inline uint64_t evidence_floor_ns(const struct trace *trace)
@@ -100,13 +102,14 @@ struct evidence_call {
     const struct idle *idle; /* when its thread was off the CPU */
 };
 
-/* False: it says nothing, since the call did not wait until then but worked on its own part. */
-static inline bool evidence_came(struct evidence *evidence, const struct evidence_call *call, uint64_t came_ns)
+/* False: it says nothing, since the call did not wait for that long (floor_ns) but worked on its own part. */
+static inline bool evidence_came(struct evidence *evidence, const struct evidence_call *call, uint64_t came_ns,
+                                 uint64_t floor_ns)
 {
     uint64_t waited_ns = came_ns - call->from_ns - at_work_between(call->idle, call->from_ns, came_ns);
     uint64_t after_ns = call->leave_ns - came_ns - idle_between(call->idle, came_ns, call->leave_ns) -
                         at_work_between(call->idle, came_ns, call->leave_ns);
-    if (waited_ns == 0)
+    if (waited_ns <= floor_ns)
         return false;
     *(after_ns <= waited_ns ? &evidence->n_soon : &evidence->n_later) += 1;
     return true;

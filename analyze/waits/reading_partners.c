@@ -49,11 +49,11 @@ static void need_comeback(struct reader *reader, struct reading *reading, const 
                           struct comeback came)
 {
     bool may_end = progress_may_end(&reader->progress, part, &came);
-    struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
-    if (!point)
+    came = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
+    if (!came.point)
         return;
     struct need *need = reading_need(reading, NEED_TARGET);
-    need->point = point_hold(point);
+    need->point = point_hold(came.point);
     need->from_ns = came.left_ns;
 }
 

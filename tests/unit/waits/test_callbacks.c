@@ -8,20 +8,25 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* Every rank enters MPI_Allreduce now. Rank 1 works on its parts from then until merged_us, with what MPI calls. */
-static void reduce_own(struct scene *scene, uint32_t region, uint64_t merged_us, const uint64_t leave_us[2])
+static void border(struct scene *scene, enum event_kind kind, uint32_t rank, uint32_t region, uint64_t time_us)
+{
+    scene_event(
+        scene,
+        (struct event){.kind = kind, .loc = rank, .region = region, .frame = TRACE_NONE, .time_ns = time_us * 1000});
+}
+
+/* Every rank enters MPI_Allreduce now. From a time on until merged_us it works on its parts, with what MPI calls; 0 =
+ * it has none. */
+static void reduce_parts(struct scene *scene, uint32_t region, const uint64_t from_us[2], const uint64_t merged_us[2],
+                         const uint64_t leave_us[2])
 {
     for (uint32_t rank = 0; rank < 2; rank++) {
-        struct event border = {.kind = EV_ENTER, .loc = rank, .region = region, .frame = TRACE_NONE};
         scene_enter(scene, rank, WW_ID_Allreduce, scene->now_us[rank]);
-        if (rank == 1) {
-            scene->now_us[rank] += 1;
-            border.time_ns = scene->now_us[rank] * 1000;
-            scene_event(scene, border);
-            scene_work(scene, rank, "merge", merged_us);
-            border.kind = EV_LEAVE;
-            border.time_ns = merged_us * 1000;
-            scene_event(scene, border);
+        if (merged_us[rank]) {
+            scene->now_us[rank] = from_us[rank];
+            border(scene, EV_ENTER, rank, region, from_us[rank]);
+            scene_work(scene, rank, "merge", merged_us[rank]);
+            border(scene, EV_LEAVE, rank, region, merged_us[rank]);
         }
         scene_event(scene, (struct event){.kind = EV_COLL_END,
                                           .loc = rank,
@@ -30,6 +35,13 @@ static void reduce_own(struct scene *scene, uint32_t region, uint64_t merged_us,
                                           .peer = TRACE_NONE});
         scene_leave(scene, rank, WW_ID_Allreduce, leave_us[rank]);
     }
+}
+
+/* Rank 1 alone, at once. */
+static void reduce_own(struct scene *scene, uint32_t region, uint64_t merged_us, const uint64_t leave_us[2])
+{
+    reduce_parts(scene, region, (const uint64_t[]){0, scene->now_us[1] + 1}, (const uint64_t[]){0, merged_us},
+                 leave_us);
 }
 
 static struct scene *make(uint32_t *region)
@@ -85,11 +97,39 @@ static void work_while_waiting_keeps_nobody(void **state)
     scene_free(scene);
 }
 
-static void border(struct scene *scene, enum event_kind kind, uint32_t rank, uint32_t region, uint64_t time_us)
+/* Both begin their parts at nearly the same time. The one with the longer part ends when that does, and has not waited
+ * for the other one's return. */
+static void who_works_meanwhile_waits_for_nobody(void **state)
 {
-    scene_event(
-        scene,
-        (struct event){.kind = kind, .loc = rank, .region = region, .frame = TRACE_NONE, .time_ns = time_us * 1000});
+    (void)state;
+    uint32_t region;
+    struct scene *scene = make(&region);
+    reduce_parts(scene, region, (const uint64_t[]){101, 103}, (const uint64_t[]){200, 500},
+                 (const uint64_t[]){201, 501});
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 502);
+    scene_analyse(scene);
+    assert_float_equal(scene_waiting(scene, WAIT_PROGRESS, 1), 0, 0.01);
+    assert_float_equal(scene_waiting(scene, WAIT_BARRIER, 0), 300, 0.01);
+    assert_float_equal(scene_blame(scene, "merge", 0), 0, 0.1);
+    assert_float_equal(scene_blame(scene, "merge", 1), 300, 4);
+    scene_free(scene);
+}
+
+/* A rank that needs the other one's part waits from the end of its own. */
+static void own_part_is_no_waiting(void **state)
+{
+    (void)state;
+    uint32_t region;
+    struct scene *scene = make(&region);
+    reduce_parts(scene, region, (const uint64_t[]){103, 101}, (const uint64_t[]){200, 500},
+                 (const uint64_t[]){503, 502});
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 504);
+    scene_analyse(scene);
+    assert_float_equal(scene_waiting(scene, WAIT_PROGRESS, 0), 300, 0.01);
+    assert_float_equal(scene_blame(scene, "merge", 1), 300, 4);
+    scene_free(scene);
 }
 
 /* One member of MPI_Scan, in which it works on its part from_us to merged_us, if MPI calls it for that. */
@@ -174,6 +214,8 @@ int main(void)
         cmocka_unit_test(who_is_through_waits_in_its_next_call),
         cmocka_unit_test(who_needs_the_result_waits_in_the_same_call),
         cmocka_unit_test(work_while_waiting_keeps_nobody),
+        cmocka_unit_test(who_works_meanwhile_waits_for_nobody),
+        cmocka_unit_test(own_part_is_no_waiting),
         cmocka_unit_test(those_behind_in_a_prefix_do_not_speak_for_those_before),
         cmocka_unit_test(own_part_behind_a_wait_is_no_other_reason),
     };
