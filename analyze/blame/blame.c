@@ -339,7 +339,7 @@ static void times_make(const struct measure_input *input, struct sparse *times)
         const struct sparse *atoms = &input->ranks[rank].atoms;
         for (size_t i = 0; i < atoms->n; i++) {
             struct term single;
-            struct shares shares = pools_expand(input->classes->pools, key_atom(atoms->at[i].key), &single);
+            struct shares shares = atom_expand(input->classes->pools, key_atom(atoms->at[i].key), &single);
             for (size_t j = 0; j < shares.n; j++)
                 sparse_add(times, atom_key(rank, (uint32_t)shares.at[j].key), atoms->at[i].ns * shares.at[j].ns);
         }

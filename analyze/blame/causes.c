@@ -375,8 +375,8 @@ static struct sampled_time sampled_time_of(struct causes *causes, uint64_t key, 
 {
     const struct pools *pools = causes->input->classes->pools;
     struct term single;
-    struct shares shares = pools_expand(pools, key_atom(key), &single);
-    struct sampled_time pooled = {.n_samples = pools_atom_samples(pools, key_atom(key), sample_ns)};
+    struct shares shares = atom_expand(pools, key_atom(key), &single);
+    struct sampled_time pooled = {.n_samples = atom_samples(pools, key_atom(key), sample_ns)};
     for (size_t i = 0; i < shares.n; i++) {
         uint32_t step = (uint32_t)shares.at[i].key;
         const struct step_key *at = steps_key(causes->steps, step);
@@ -516,7 +516,7 @@ static void causes_add_critical(struct causes *causes)
     for (size_t i = 0; i < critical->n; i++) {
         uint32_t rank = key_rank(critical->at[i].key);
         struct term single;
-        struct shares shares = pools_expand(causes->input->classes->pools, key_atom(critical->at[i].key), &single);
+        struct shares shares = atom_expand(causes->input->classes->pools, key_atom(critical->at[i].key), &single);
         for (size_t j = 0; j < shares.n; j++) {
             uint32_t step = (uint32_t)shares.at[j].key;
             double step_ns = critical->at[i].ns * shares.at[j].ns;
@@ -547,7 +547,7 @@ static void causes_add_under_lock(struct causes *causes, uint32_t lock, const st
     for (size_t j = 0; j < atoms->n; j++) {
         uint32_t rank = key_rank(atoms->at[j].key);
         struct term single;
-        struct shares shares = pools_expand(causes->input->classes->pools, key_atom(atoms->at[j].key), &single);
+        struct shares shares = atom_expand(causes->input->classes->pools, key_atom(atoms->at[j].key), &single);
         for (size_t k = 0; k < shares.n; k++) {
             struct placings placings = placing_of(&causes->placing, rank, (uint32_t)shares.at[k].key);
             for (size_t m = 0; m < placings.n; m++) {

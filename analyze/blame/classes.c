@@ -70,7 +70,7 @@ static inline void shape_add(struct classes *classes, const struct term *term, u
         tally_add(&classes->tally, 2 * atom + side, ns);
         return;
     }
-    struct shares shares = pools_expand(classes->pools, atom, &single);
+    struct shares shares = atom_expand(classes->pools, atom, &single);
     for (size_t i = 0; i < shares.n; i++)
         tally_add(&classes->tally, 2 * (uint32_t)shares.at[i].key + side, ns * shares.at[i].ns);
 }
@@ -672,7 +672,7 @@ void classes_know(struct classes *classes, struct pools *pools)
             struct path_class *class = classes->sites.at[i].classes.at[k];
             struct sparse terms = {0};
             sums_take(&class->terms_so_far, &terms);
-            pools_know(pools, &terms);
+            atoms_know(pools, &terms);
             sums_add_all(&class->terms_so_far, &terms, 1);
             sparse_release(&terms);
         }
@@ -685,7 +685,7 @@ static void class_expand(struct classes *classes, struct path_class *class, stru
     for (size_t i = 0; i < atoms.n; i++) {
         const struct term *term = &atoms.at[i];
         struct term single;
-        struct shares shares = pools_expand(classes->pools, key_atom(term->key), &single);
+        struct shares shares = atom_expand(classes->pools, key_atom(term->key), &single);
         for (size_t j = 0; j < shares.n; j++)
             sparse_add(&class->terms, (term->key & ~(uint64_t)UINT32_MAX) | shares.at[j].key,
                        term->ns * shares.at[j].ns);

@@ -34,7 +34,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/waits/sink.h"
 #include "analyze/steps/cpu_use.h"
-#include "analyze/steps/pools.h"
+#include "analyze/steps/atoms.h"
 
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. Lengths of gaps between its
  * instances. */

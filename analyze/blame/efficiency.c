@@ -17,7 +17,7 @@ static struct critical critical_of(const struct pools *pools, const struct spars
     struct critical critical = {0};
     for (size_t i = 0; i < terms->n; i++) {
         struct term single;
-        struct shares shares = pools_expand(pools, (uint32_t)terms->at[i].key, &single);
+        struct shares shares = atom_expand(pools, (uint32_t)terms->at[i].key, &single);
         const struct step_key *key = shares.n ? steps_key(pools->sites->steps, (uint32_t)shares.at[0].key) : NULL;
         if (!key || (key->what != WHAT_SITE && key->what != WHAT_WAIT))
             critical.outside_ns += terms->at[i].ns;
@@ -207,7 +207,7 @@ static struct sparse in_steps(struct told *told, const struct pools *pools, cons
     struct sparse steps = {0};
     for (size_t i = 0; i < atoms->n; i++) {
         struct term single;
-        struct shares shares = pools_expand(pools, key_atom(atoms->at[i].key), &single);
+        struct shares shares = atom_expand(pools, key_atom(atoms->at[i].key), &single);
         for (size_t j = 0; j < shares.n; j++)
             sparse_add(&steps, atom_key(key_rank(atoms->at[i].key), told_as(told, (uint32_t)shares.at[j].key)),
                        atoms->at[i].ns * shares.at[j].ns);

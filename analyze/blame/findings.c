@@ -216,7 +216,7 @@ static void give_ranks(struct findings *findings, struct replay *replay)
         sparse_pack(&replay->ranks[rank].atoms);
         sparse_pack(&replay->ranks[rank].counts);
         sparse_pack(&replay->ranks[rank].served);
-        pools_know(findings->pools, &replay->ranks[rank].atoms);
+        atoms_know(findings->pools, &replay->ranks[rank].atoms);
     }
     replay->n_forced = findings->n_forced;
     replay->unexplained_ns = findings->unexplained_ns;
@@ -232,7 +232,7 @@ void findings_give(struct findings *findings, const struct section_passes *passe
     classes_know(passes->classes, findings->pools);
     give_ranks(findings, passes->replay);
     sparse_pack(&findings->critical);
-    pools_know(findings->pools, &findings->critical);
+    atoms_know(findings->pools, &findings->critical);
     passes->reader->fetching.spent = findings->fetched;
     findings->fetched = fetched;
     passes->reader->n_calls = findings->n_calls;
@@ -243,7 +243,7 @@ void findings_give(struct findings *findings, const struct section_passes *passe
     }
     for (size_t i = 0; i < passes->locks->works.n; i++) {
         atoms_translate(findings->numbers, &passes->locks->works.at[i].atoms);
-        pools_know(findings->pools, &passes->locks->works.at[i].atoms);
+        atoms_know(findings->pools, &passes->locks->works.at[i].atoms);
     }
     for (uint32_t i = 0; i < findings->trace->n_locations; i++)
         passes->lanes->at[i].lacked_long_ns = findings->done[i].lacked_long_ns;

@@ -50,7 +50,7 @@ static struct path path_add(const struct pools *pools, struct chain_node *node, 
         struct term *to = sparse_extend(terms, node->terms.n);
         for (size_t i = 0; i < node->terms.n; i++) {
             struct term term = node->terms.at[i];
-            path.code_ns += pools_atom_code(pools, key_atom(term.key)) * term.ns;
+            path.code_ns += atom_code(pools, key_atom(term.key)) * term.ns;
             to[i] = (struct term){term_mark(term.key, direct) | term.key, term.ns};
         }
         to = sparse_extend(counts, node->counts.n);

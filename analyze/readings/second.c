@@ -88,7 +88,7 @@ static struct section_passes section_passes(struct passes *passes)
 static void reset_numbers(struct sections_reading *reading)
 {
     numbers_reset(&reading->numbers);
-    pools_forget_shares(&reading->passes->pools);
+    atoms_forget(&reading->passes->pools);
     lanes_forget_steps(&reading->passes->lanes, reading->numbers.n_steps);
 }
 

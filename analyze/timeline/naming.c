@@ -66,7 +66,7 @@ static uint64_t naming_of_atom(struct naming *naming, uint32_t rank, uint32_t at
         *vec_push(&naming->parts) =
             (struct timeline_part){naming_kind(naming, TIMELINE_WAITING, TRACE_NONE, TRACE_NONE), 1};
     else
-        shares = pools_expand(naming->input->pools, atom, &single);
+        shares = atom_expand(naming->input->pools, atom, &single);
     for (size_t i = 0; i < shares.n; i++)
         naming_add_step(naming, atom_key(rank, (uint32_t)shares.at[i].key), (float)shares.at[i].ns);
     return *known = key_pair((uint32_t)first, (uint32_t)(naming->parts.n - first));

@@ -72,7 +72,7 @@ struct call {
     struct mark *mark;    /* held: where it was at entry */
     struct point *point;  /* held: to be set at entry; NULL = nobody could wait for it */
     struct sparse before; /* atoms since the call before */
-    struct sparse lent;   /* pools_spread */
+    struct sparse lent;   /* spread_stretch */
     VEC(struct need) needs;
     struct spent spent;
     struct idle idle;

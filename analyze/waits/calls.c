@@ -26,7 +26,7 @@ static void tell_event(struct calls *calls, const struct lane *lane, const struc
 static void spread(struct calls *calls, struct lane *lane, struct sparse *atoms, struct sparse *counts,
                    struct sparse *lent, struct spent *spent)
 {
-    pools_spread(calls->pools, lane->rank, &lane->stretch, atoms, lent, spent);
+    spread_stretch(calls->pools, lane->rank, &lane->stretch, atoms, lent, spent);
     for (size_t i = 0; i < lane->stretch.counts.n; i++)
         sparse_add(counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),
                    lane->stretch.counts.at[i].ns);
@@ -63,7 +63,7 @@ static void find_most(struct calls *calls, struct stretch_told *stretch)
     struct term single;
     const struct term *most = NULL;
     for (size_t i = 0; i < stretch->n_atoms; i++) {
-        struct shares shares = pools_expand(calls->pools, key_atom(stretch->atoms[i].key), &single);
+        struct shares shares = atom_expand(calls->pools, key_atom(stretch->atoms[i].key), &single);
         for (size_t k = 0; k < shares.n; k++) {
             uint32_t step = (uint32_t)shares.at[k].key;
             bool lacked_cpu = steps_key(all, step)->state == STEP_DESCHEDULED;

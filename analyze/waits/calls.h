@@ -8,7 +8,7 @@
  */
 #pragma once
 #include "analyze/steps/lanes.h"
-#include "analyze/steps/pools.h"
+#include "analyze/steps/spread.h"
 #include "analyze/waits/call_steps.h"
 #include "analyze/waits/reader.h"
 

@@ -7,7 +7,7 @@
  * when it is (replay.h).
  */
 #pragma once
-#include "analyze/steps/pools.h"
+#include "analyze/steps/spread.h"
 #include "analyze/waits/history.h"
 
 /* Lanes asleep: the first one plus 1, the others linked by links.next; 0 = none. */

@@ -13,7 +13,7 @@ struct call_begin {
     bool is_off; /* recording was switched off */
 };
 
-/* A stretch that no call ends, and what it came to (pools_spread). */
+/* A stretch that no call ends, and what it came to (spread_stretch). */
 struct stretch_told {
     uint64_t begin_ns, end_ns;
     uint32_t from, to; /* sites */

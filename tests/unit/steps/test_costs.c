@@ -5,7 +5,7 @@
  * places are routines of a real program, so that samples can lie in them.
  */
 #include "analyze/steps/costs.h"
-#include "analyze/steps/pools.h"
+#include "analyze/steps/spread.h"
 #include "tests/unit/scene/trace_memory.h"
 #include <math.h>
 #include <setjmp.h>
@@ -562,7 +562,7 @@ static double share_of_b(struct fixture *fix, double times_as_long, uint32_t n_s
                n_samples * 4e6);
     pools_begin(&pools, &fix->sites, &fix->costs);
     struct spent spent;
-    pools_spread(&pools, 0, &stretch, &out, NULL, &spent);
+    spread_stretch(&pools, 0, &stretch, &out, NULL, &spent);
     for (size_t i = 0; i < out.n; i++) {
         const struct step_key *step = steps_key(&fix->steps, key_atom(out.at[i].key));
         all_ns += out.at[i].ns;
@@ -603,11 +603,11 @@ static double part_asleep_in_b(struct fixture *fix, int looks_a, int looks_b, do
     pools_begin(&pools, &fix->sites, &fix->costs);
     pools_add_samples(&pools, 0, &seen);
     pools_complete(&pools);
-    pools_spread(&pools, 1, &unseen, &out, NULL, &spent);
+    spread_stretch(&pools, 1, &unseen, &out, NULL, &spent);
     double in_b_ns = 0, asleep_ns = 0;
     for (size_t i = 0; i < out.n; i++) {
         struct term single;
-        struct shares shares = pools_expand(&pools, key_atom(out.at[i].key), &single);
+        struct shares shares = atom_expand(&pools, key_atom(out.at[i].key), &single);
         for (size_t k = 0; k < shares.n; k++) {
             const struct step_key *step = steps_key(&fix->steps, (uint32_t)shares.at[k].key);
             bool is_asleep = step->state == STEP_BLOCKED;
