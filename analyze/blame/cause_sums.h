@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sums of each cause: causes.c collects them, cause_sums.c writes them out. Private to the two. */
+/* The sums of each cause: causes.c collects them, causes_write.c writes them out. Private to the two and what that
+ * uses. */
 #pragma once
 #include "analyze/blame/causes_input.h"
 #include "analyze/steps/calltree.h"
@@ -59,6 +60,17 @@ struct causes {
                                     there is one for each rank */
 };
 
+/* Needed to write the causes one by one. */
+struct writer {
+    struct causes *causes;
+    struct cause_sums *sums;
+    uint32_t number;     /* of the cause at hand */
+    bool has_executions; /* those of the code that names it are its own */
+    struct arena scratch;
+    bool *is_part;     /* by node */
+    uint32_t *part_of; /* by node: the part of its cause that it lies in, + 1; 0 = in none */
+};
+
 /*
  * Threads may run a place while the main thread is inside MPI, or without a CPU. That is no time of the process in the
  * place, but the executions are the process's. It shows where more threads were seen there at a time than can be on a
@@ -67,5 +79,5 @@ struct causes {
 double causes_threads_beyond(const struct causes *causes, uint32_t rank, uint32_t place);
 /* The relative error of what one execution of a place takes on a process, of its time there. After busy_code. */
 double causes_cost_error(const struct causes *causes, uint32_t rank, uint32_t place);
-/* The program's causes and the machine's row, into the analysis. */
-void causes_write(struct causes *causes);
+/* The class of a vector's key: (site in result order, class). */
+const struct path_class *causes_class(const struct causes_input *input, uint64_t key);

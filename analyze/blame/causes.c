@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/causes.h"
-#include "analyze/blame/cause_sums.h"
+#include "analyze/blame/causes_write.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 
