@@ -6,14 +6,17 @@
  * exit` belongs to something else, and falling into it would make loops that are none.
  *
  * Code that nothing leads to hangs off the unresolved indirect jumps if there are any (they must go somewhere), else
- * off the entry. A loop in it is found all the same.
+ * off the entry. A loop in it is found all the same. Where several jumps share one table (computed gotos), unresolved
+ * ones lead there too: the compiler has loaded their label far away.
  */
 #include "analyze/code/graph.h"
 #include <string.h>
 
 typedef VEC(uint64_t) jump_targets;
-/* The targets of the indirect jump insns[jump]. None when no table is recognised (below). */
-static void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets);
+/* The targets of the indirect jump insns[jump]. None when no table is recognised (below). Returns where the table is.
+ */
+static uint64_t jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump,
+                                jump_targets *targets);
 
 /* The instruction that starts at an address; CFG_NONE. */
 static uint32_t graph_insn_at(const struct graph *graph, uint64_t address)
@@ -111,6 +114,8 @@ struct builder {
     uint32_t *block_of;            /* by instruction: block */
     VEC(struct jump) edges;
     VEC(uint32_t) unresolved; /* instructions */
+    uint64_t last_table;
+    uint32_t shares_table; /* a jump whose table another one has as well; 0 = there is none */
     uint32_t n_tables, n_pad_steps;
 };
 
@@ -141,6 +146,35 @@ static void add_jump(struct builder *b, uint32_t from, uint64_t target)
     b->is_leader[to] = 1;
 }
 
+static void add_table(struct builder *b, uint32_t from, const jump_targets *targets)
+{
+    for (size_t i = 0; i < targets->n; i++)
+        add_jump(b, from, targets->at[i]);
+}
+
+static void find_table_of(struct builder *b, uint32_t jump)
+{
+    jump_targets targets = {0};
+    uint64_t table = b->n_tables++ < MAX_TABLES ? jump_table_read(b->image, b->graph, jump, &targets) : 0;
+    if (targets.n == 0)
+        *vec_push(&b->unresolved) = jump;
+    else if (table == b->last_table)
+        b->shares_table = jump;
+    b->last_table = targets.n ? table : b->last_table;
+    add_table(b, jump, &targets);
+    vec_release(&targets);
+}
+
+static void follow_shared_table(struct builder *b)
+{
+    jump_targets targets = {0};
+    if (b->shares_table && b->unresolved.n)
+        jump_table_read(b->image, b->graph, b->shares_table, &targets);
+    for (size_t i = 0; i < b->unresolved.n && i < MAX_ADOPTERS; i++)
+        add_table(b, b->unresolved.at[i], &targets);
+    vec_release(&targets);
+}
+
 /* Calls that do not return become ends first, because bounds of tables are searched backwards through the code. */
 static void find_jumps(struct builder *b)
 {
@@ -152,20 +186,13 @@ static void find_jumps(struct builder *b)
         struct insn *in = &list->at[i];
         if (in->flow == FLOW_JUMP || in->flow == FLOW_BRANCH)
             add_jump(b, i, in->target);
-        else if (in->flow == FLOW_INDIRECT_JUMP) {
-            jump_targets targets = {0};
-            if (b->n_tables++ < MAX_TABLES)
-                jump_table_read(b->image, b->graph, i, &targets);
-            if (targets.n == 0)
-                *vec_push(&b->unresolved) = i;
-            for (size_t k = 0; k < targets.n; k++)
-                add_jump(b, i, targets.at[k]);
-            vec_release(&targets);
-        }
+        else if (in->flow == FLOW_INDIRECT_JUMP)
+            find_table_of(b, i);
         bool is_gap = i + 1 < list->n && in->address + in->size != list->at[i + 1].address;
         if (i + 1 < list->n && (in->flow == FLOW_BRANCH || !insn_falls_through(in) || is_gap))
             b->is_leader[i + 1] = 1;
     }
+    follow_shared_table(b);
 }
 
 /* An edge from every block that calls under a landing pad to that pad. A block may hold several calls. */
@@ -407,24 +434,26 @@ static uint64_t target_of_entry(const struct table *table, const uint8_t *entry)
     return table->base + value * table->unit;
 }
 
-static void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets)
+static uint64_t jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump,
+                                jump_targets *targets)
 {
     struct table table = {0};
     if (!find_table(graph, jump, &table))
-        return;
+        return 0;
     uint32_t bound = find_bound(graph, table.user);
     uint32_t n = bound > 0 ? bound : MAX_UNBOUNDED;
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t *entry = image_bytes(image, table.address + (uint64_t)i * table.width, table.width);
         if (entry == NULL)
-            return;
+            break;
         uint64_t target = target_of_entry(&table, entry);
         /* An entry of a table of known length may lead to an out-of-line part. The others end where they leave the
          * routine. */
         const struct image_section *section = image_section_at(image, target);
         bool is_code = bound > 0 && section != NULL && section->is_code;
         if (!is_code && graph_insn_at(graph, target) == CFG_NONE)
-            return;
+            break;
         *vec_push(targets) = target;
     }
+    return table.address;
 }

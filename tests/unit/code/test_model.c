@@ -247,6 +247,26 @@ static void test_padded(void **state)
     code_close(code);
 }
 
+/* A jump whose label was loaded elsewhere goes where the other jumps through the labels go: all that goes round is one
+ * loop. */
+static void test_threaded(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/threaded", NULL, 0);
+    const struct code_place *loop = find_loop(code, module, "threaded", 1);
+    assert_non_null(loop);
+    uint32_t n_inside = 0, n_outside = 0;
+    for (uint64_t at = loop->routine_address; at < loop->routine_address + 0x30; at++) {
+        uint32_t place = code_place_at(code, module, at);
+        n_inside += place == loop->id;
+        n_outside += place != loop->id && n_inside > 0 && place != CODE_NONE;
+    }
+    assert_true(n_inside > 30);
+    assert_int_equal(n_outside, 0);
+    code_close(code);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -464,16 +484,26 @@ static void test_spins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relative_paths),   cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_build_id),         cmocka_unit_test(test_inlining),
-        cmocka_unit_test(test_template),         cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_stripped_cold),    cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_padded),           cmocka_unit_test(test_names),
-        cmocka_unit_test(test_long_names),       cmocka_unit_test(test_runtime),
-        cmocka_unit_test(test_interpreters),     cmocka_unit_test(test_extension_modules),
-        cmocka_unit_test(test_methods),          cmocka_unit_test(test_spins),
+        cmocka_unit_test(test_relative_paths),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_build_id),
+        cmocka_unit_test(test_inlining),
+        cmocka_unit_test(test_template),
+        cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_stripped_cold),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_threaded),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_interpreters),
+        cmocka_unit_test(test_extension_modules),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_spins),
 #ifdef HAVE_FORTRAN
-        cmocka_unit_test(test_parallel_regions), cmocka_unit_test(test_calls_are_not_at_the_procedure),
+        cmocka_unit_test(test_parallel_regions),
+        cmocka_unit_test(test_calls_are_not_at_the_procedure),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
