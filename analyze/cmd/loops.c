@@ -5,6 +5,7 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/code/code.h"
+#include "analyze/code/interpreters.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 
@@ -75,13 +76,18 @@ int cmd_loops(int argc, char **argv)
     enum code_state state = code_module_state(code, module);
     int status = 0;
     const char *ending = strrchr(argv[at], '.');
-    const char *unread;
+    const char *unread, *language = interpreter_language(argv[at]);
     if (state == CODE_MISSING && code_module_fault(code, module, &unread))
         ; /* said below */
     else if (state == CODE_MISSING && ending && !strcmp(ending, ".py") && !access(argv[at], R_OK))
         status = error("%s: a script has no machine code: record it, and `whywait annotate` shows its loops", argv[at]);
     else if (state == CODE_MISSING)
         status = error("%s: no such file, or not an ELF program or library", argv[at]);
+    else if (language && at + 1 == argc && !with_routines)
+        status =
+            error("%s runs programs in %s, whose loops are in their scripts: record one, and `whywait annotate` shows "
+                  "them",
+                  argv[at], language);
     else if (at + 1 == argc) {
         uint32_t n_routines = code_n_routines(code, module);
         for (uint32_t r = 0; r < n_routines; r++)

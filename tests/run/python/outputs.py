@@ -91,6 +91,7 @@ def main():
         kept = run([WHYWAIT, "annotate", runs[0]], directory)
         has(kept, r" %d  /     for i in range\(n\):$" % first, "annotate, of a script that has changed")
         has(run([WHYWAIT, "loops", "app.py"], directory, status=1), "annotate", "loops of a script")
+        has(run([WHYWAIT, "loops", PYTHON], directory, status=1), "in Python.*annotate", "loops of an interpreter")
     for failure in failures:
         print("FAILED:", failure)
     sys.exit(bool(failures))
