@@ -16,7 +16,8 @@
  *
  * A program that works for short times between polls, and looks for messages now and then, may do all it has to do like
  * that. So the interval ends when there is enough of such work to be told, earlier by as much: in the records the polls
- * come first, the work follows.
+ * come first, the work follows. A sample makes such work longer, and ends no interval by that: else all samples would
+ * lie in intervals of their own, and none in those that stand for the same work.
  *
  * When the poll after a nap succeeds, it becomes a call of its own, so that the nap, of which what the program had
  * waited for may have taken but a part, stays outside MPI.
@@ -521,12 +522,21 @@ static bool goes_on_after_work(struct recorder_thread *thread, uint64_t now_ns)
     return !ends;
 }
 
+/* Work as short as that between the polls before, in which the thread was sampled. What a sample takes varies. */
+static bool was_sampled(const struct recorder_thread *thread, uint64_t gap_ns)
+{
+    uint64_t cost_ns = atomic_load_explicit(&recorder.sample_cost_ns, memory_order_relaxed);
+    return thread->poll_gap_ns > POLL_WORK_NS / POLL_WORK_LEAST && gap_ns <= thread->poll_gap_ns + 2 * cost_ns;
+}
+
 /* Does a poll at the same place, or one that takes its turn, go on with the open interval? Not when the program did
  * some work of its own since the last one. A nap is remembered. */
 static inline bool poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
 {
     uint64_t gap_ns = now_ns - thread->poll->leave_ns;
-    if (__builtin_expect(gap_ns > POLL_WORK_NS, 0))
+    if (__builtin_expect(gap_ns <= POLL_WORK_NS, 1))
+        thread->poll_gap_ns = gap_ns;
+    else if (!was_sampled(thread, gap_ns))
         return note_nap(thread, gap_ns, now_ns);
     add_work(thread, gap_ns);
     return goes_on_after_work(thread, now_ns);
@@ -541,7 +551,7 @@ static __attribute__((noinline)) struct ww_call *poll_enter(struct recorder_thre
     thread->poll_return_address = return_address;
     thread->poll_enter_ns = atomic_load_explicit(&thread->open_ns, memory_order_relaxed);
     thread->poll_work_since_ns = thread->poll_enter_ns;
-    thread->poll_work_ns = 0;
+    thread->poll_work_ns = thread->poll_gap_ns = 0;
     thread->poll_has_yielded = false;
     memset(thread->poll_nap, 0, sizeof thread->poll_nap);
     return call;

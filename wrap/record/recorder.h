@@ -73,6 +73,7 @@ struct recorder_thread {
     long poll_n_sleeps;                   /* how often it had slept by then */
     /* The program's own work between polls of the open interval, since then. */
     uint64_t poll_work_ns, poll_work_since_ns;
+    uint64_t poll_gap_ns; /* between the last two that were near each other */
     struct recorder_poll_place {
         const void *return_address;
         uint16_t call;
@@ -153,6 +154,7 @@ struct recorder_process {
     bool spool_is_on_node;
     struct ww_header header;           /* what all files have in common */
     _Atomic uint64_t sample_period_ns; /* 0 = no samples, or the helper has not chosen yet */
+    _Atomic uint64_t sample_cost_ns;   /* of the sampled thread, likewise */
     struct recorder_options options;
     struct spool_budget budget;
     _Atomic(struct recorder_thread *) threads;

@@ -138,6 +138,7 @@ void sampler_choose(void)
     else
         sampler.on = choose_source(wish);
     atomic_store(&recorder.sample_period_ns, sampler.on ? sampler.period_ns : 0);
+    atomic_store(&recorder.sample_cost_ns, sampler.on ? sampler.sample_cost_ns : 0);
 }
 
 static int open_samples(struct recorder_thread *thread, struct sampler_thread *s)
