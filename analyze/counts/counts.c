@@ -199,6 +199,7 @@ static struct counts_line_count line_of_block(const struct counts_sum *sum, uint
                                       .line = at.line,
                                       .number = f,
                                       .copy = at.copy,
+                                      .loop = counts_function(sum->counts, f)->blocks[block].loop,
                                       .executions = sum->executions[sum->first[f] + block]};
 }
 
@@ -220,7 +221,35 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
     return n;
 }
 
-/* The largest block of a line within a function or a copy of one inlined. Then their sum, from one sorted array. */
+static bool lies_in(const struct cfg_loops *loops, uint32_t loop, uint32_t outer)
+{
+    while (loop != CFG_NONE && loop != outer)
+        loop = loops->at[loop].parent;
+    return loop == outer;
+}
+
+/* One execution of the line may run through both: they are of one function and inlining, and one's loop holds the
+ * other. */
+static bool are_of_one_copy(const struct counts_sum *sum, const struct counts_line_count *a,
+                            const struct counts_line_count *b)
+{
+    const struct cfg_loops *loops = &counts_function(sum->counts, a->number)->loops;
+    return a->number == b->number && a->copy == b->copy &&
+           (lies_in(loops, a->loop, b->loop) || lies_in(loops, b->loop, a->loop));
+}
+
+/* Blocks of a line, of one function and inlining after the other, the most executed first: of each copy that one
+ * counts. `first` are those that counted so far, and get this one too if it does. */
+static bool add_copy(const struct counts_sum *sum, struct counts_line_count *first, size_t n_first,
+                     const struct counts_line_count *block)
+{
+    for (size_t i = n_first; i-- > 0 && first[i].number == block->number && first[i].copy == block->copy;)
+        if (are_of_one_copy(sum, &first[i], block))
+            return false;
+    first[n_first] = *block;
+    return true;
+}
+
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines)
 {
     size_t n = list_blocks(sum, NULL);
@@ -229,12 +258,17 @@ size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct co
     if (n)
         qsort(blocks, n, sizeof *blocks, compare_counts);
     *lines = arena_array(arena, struct counts_line_count, n);
-    /* Of the sorted blocks, the first of each copy counts. */
-    size_t n_lines = 0;
+    struct counts_line_count *first = arena_array(arena, struct counts_line_count, n); /* of the copies of a line */
+    size_t n_lines = 0, n_first = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!n_lines || compare_places(&blocks[i], &(*lines)[n_lines - 1]) != 0)
+        bool is_new = !n_lines || compare_places(&blocks[i], &(*lines)[n_lines - 1]) != 0;
+        n_first = is_new ? 0 : n_first;
+        if (!add_copy(sum, first, n_first, &blocks[i]))
+            continue;
+        n_first++;
+        if (is_new)
             (*lines)[n_lines++] = blocks[i];
-        else if (blocks[i].number != blocks[i - 1].number || blocks[i].copy != blocks[i - 1].copy)
+        else
             (*lines)[n_lines - 1].executions += blocks[i].executions;
     }
     return n_lines;

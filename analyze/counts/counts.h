@@ -112,13 +112,14 @@ struct counts_line_count {
     const char *file, *function;
     uint32_t line;
     uint32_t number, copy; /* of the function; of the routine inlined into it (struct counts_line) */
+    uint32_t loop;         /* the innermost one around it, in loops of the function; CFG_NONE */
     uint64_t executions;
 };
 /*
  * All lines of the module's counted functions, also those never executed, by file, then line. In one function a line
  * was executed as often as the most executed block that has code of it, and the line of its head as often as it was
- * called; what several functions have of a line adds up (a template's instances), and so do the places at which a
- * function was inlined.
+ * called. Copies add up: what several functions have of a line (a template's instances), the places at which a function
+ * was inlined, and loops of a function of which none lies in another (the compiler made several of one).
  * Returns how many; the array is in the arena.
  */
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines);

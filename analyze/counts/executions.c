@@ -501,8 +501,8 @@ static void join_copies(struct spot *spots, struct map *first, uint32_t block, u
     spots[a < b ? b : a].copy = a < b ? a : b;
 }
 
-/* Loops that a compiler made several of, to use vectors in one, come from one inlining of their routine. Those of two
- * inlinings are copies of each other. */
+/* A compiler makes several loops of one: where it inlines a routine twice, uses vectors in one, or asks a condition in
+ * one only. Of code outside loops, each inlining is a copy. */
 static void find_copies(struct finding *finding)
 {
     const struct counts_function *function = finding->function;
@@ -513,8 +513,9 @@ static void find_copies(struct finding *finding)
         const struct counts_block *block = &function->blocks[b];
         if (finding->spots[b].place == CODE_NONE)
             continue;
-        join_copies(finding->spots, &by_loop, b, block->loop);
-        for (uint32_t i = 0; i < block->n_lines; i++)
+        if (block->loop != CFG_NONE)
+            join_copies(finding->spots, &by_loop, b, block->loop);
+        for (uint32_t i = 0; i < block->n_lines && block->loop == CFG_NONE; i++)
             join_copies(finding->spots, &by_inlining, b, block->lines[i].copy);
     }
     map_release(&by_loop);
