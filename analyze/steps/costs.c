@@ -396,8 +396,9 @@ static void prefer(struct nnls *problem, uint32_t at, const struct prior *priors
 }
 
 /* The scatter of lengths about a first fit, in which priors decide only what lengths leave open, in units of the
- * variance that they were weighed by: the better they agree with each other, the less priors say beside them. The fit
- * is left in `fitted`. */
+ * variance that they were weighed by: the better they agree with each other, the less priors say beside them. However
+ * many there are, they say no more than FIT_SAMPLES do: much that has no column goes with the work of a stretch (how
+ * long an exchange had taken before it, caches). The fit is left in `fitted`. */
 static double length_variance(const struct nnls *lengths, const struct prior *priors, uint32_t n_priors,
                               struct nnls_cost *fitted, struct arena *arena)
 {
@@ -409,7 +410,7 @@ static double length_variance(const struct nnls *lengths, const struct prior *pr
         n_fitted += fitted[i].cost_ns > 0;
     double freedom = fmax(0, (double)lengths->n_rows - n_fitted);
     double variance = (nnls_scatter(lengths, fitted) + USUAL_KNOWN) / (freedom + USUAL_KNOWN);
-    return fmax(variance, least);
+    return fmax(variance, least) * fmax(1, (double)lengths->n_rows / FIT_SAMPLES);
 }
 
 /* Costs by all that is known. Returns the variance of lengths. */

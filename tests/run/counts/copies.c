@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { N = 200000, STEPS = 30, ROUNDS = 40, CELLS = 1000 };
+enum { N = 200000, STEPS = 30, ROUNDS = 200, CELLS = 1000 };
 static double cells[CELLS + 1];
 
 static inline double work(double x, long n)

@@ -223,6 +223,24 @@ static void lengths_outweigh_samples_that_contradict_them(void **state)
     assert_near(cost_ns(fix, 0, B), B_NS, 0.15);
 }
 
+/* On rank 1 stretches differ by little of A, and something that has no count goes with that. Two thousand of them say
+ * no more than samples and the other rank, which agree. */
+static void many_lengths_do_not_outvote_all_else(void **state)
+{
+    struct fixture *fix = *state;
+    const double most = 10000, b = most * A_NS / B_NS / 5;
+    add_varied(fix, 0, A_NS, B_NS);
+    for (int i = 0; i < 2000; i++) {
+        double less = 200. * (i % 5), a = most - less, ns = a * A_NS + b * B_NS - less * A_NS / 4;
+        add(fix, 1, a, b, ns * (0.98 + any_of(fix, 100) / 2500));
+    }
+    sample(fix, 1, A, 500);
+    sample(fix, 1, B, 100);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 1, A), A_NS, 0.06);
+    assert_near(cost_ns(fix, 1, B), B_NS, 0.2);
+}
+
 /* Rank 1 runs both places in step; what rank 0's variety tells is good for it as well. */
 static void a_place_costs_what_it_costs_elsewhere(void **state)
 {
@@ -673,6 +691,7 @@ int main(void)
         TEST(what_lengths_leave_open_is_shared_by_work),
         TEST(samples_decide_what_lengths_leave_open),
         TEST(lengths_outweigh_samples_that_contradict_them),
+        TEST(many_lengths_do_not_outvote_all_else),
         TEST(a_place_costs_what_it_costs_elsewhere),
         TEST(hardly_any_samples_contradict_nobody),
         TEST(a_place_that_is_dearer_is_left_to_its_samples),
