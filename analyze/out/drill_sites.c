@@ -196,13 +196,14 @@ void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
                                  (long long)exchange->partners[i].distance);
     if (exchange->messages.n)
         page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
-                       arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s%s",
+                       arena_printf(&drill->arena,
+                                    "%s messages sent or received, of %s; partners at a distance in rank of %s%s",
                                     amount_count(exchange->messages.n).text, sizes(&drill->arena, &exchange->messages),
                                     distances, exchange->n_others ? " and others" : ""));
     if (exchange->collectives.n && exchange->collectives.most)
         page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
-                       arena_printf(&drill->arena, "among %u ranks; per call each sends %s", exchange->n_members,
-                                    sizes(&drill->arena, &exchange->collectives)));
+                       arena_printf(&drill->arena, "among %u ranks; per call each sends %s to all of them together",
+                                    exchange->n_members, sizes(&drill->arena, &exchange->collectives)));
 }
 
 /* One site. */

@@ -703,8 +703,8 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_CPU_FOR_EACH] =
         "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again",
     [ADVICE_MEMORY_ACCESS] =
-        "look at its memory access, the placement of its data, and numbers next to zero (denormals, which cost many "
-        "times as much); `perf stat` on a late and another rank tells more",
+        "look at its memory access, the placement of its data, branches that are hard to predict, divisions, and "
+        "numbers next to zero (denormals): `perf stat` on a late rank and on another tells which",
     [ADVICE_SHORTEN_SLEEP] =
         "the program sleeps here: remove the sleep or shorten it; if it waits for something, wait for that instead",
     [ADVICE_FILE_ACCESS] =
@@ -813,9 +813,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     switch (cause->advice) {
     case ADVICE_SHARE_OR_OVERLAP:
         return arena_printf(arena,
-                            "only %s %s time in this: let ranks do parts of it at the same time, or overlap it with "
-                            "other work",
-                            sides.late.names, verb(&sides.late, "spends", "spend"));
+                            "only %s %s time in this: let ranks do parts of it at the same time, overlap it with "
+                            "other work, or do without it (at most -%s)",
+                            sides.late.names, verb(&sides.late, "spends", "spend"),
+                            amount_duration(cause->if_gone_ns).text);
     case ADVICE_SHARE_BOTH:
         return arena_printf(
             arena, "%s %s other work meanwhile (--cause %zu): divide both together, as evenly as they take time",

@@ -5,7 +5,7 @@
  *
  * ranks: 2
  * expect: loop=held_back rank=0 share=0.6 call=MPI_Recv wait="wait for progress" waiters=1
- *         next="let ranks do parts of it at the same time, or overlap it"
+ *         next="let ranks do parts of it at the same time, overlap it"
  */
 #include "known.h"
 
