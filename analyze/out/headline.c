@@ -146,14 +146,14 @@ static const char *headline_elsewhere(const struct label_book *book)
 static const char *headline_fine(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
-    const struct efficiency *efficiency = &analysis->efficiency;
     struct arena *arena = book->arena;
     const char *share = amount_share(analysis->answer.program_share).text;
     if (analysis->answer.lacks_cpus)
         return arena_printf(arena,
-                            "Ranks had no CPU for %s of the time, so this run tells little about the program. No rank "
-                            "is seen to be late: ranks wait for its code for %s of the time, at random.",
-                            amount_share(efficiency->descheduled_ns / efficiency->all_ns).text, share);
+                            "Ranks had no CPU, or waited for others that had none, for %s of the time, so this run "
+                            "tells little about the program. No rank is seen to be late: ranks wait for its code for "
+                            "%s of the time, at random.",
+                            amount_share(analysis->answer.lacking_cpus_share).text, share);
     return with_machine(
         book,
         arena_printf(arena, "Nothing to improve in the program: it makes ranks wait for %s of the time, at random.",

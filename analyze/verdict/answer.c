@@ -49,12 +49,10 @@ static double endless_ns(const struct analysis *analysis)
     return ns;
 }
 
-/* A machine that takes most of the time, by ranks without a CPU and by others that wait for them, shifts ranks against
- * each other. There only gains speak. */
+/* A machine that takes most of the time shifts ranks against each other. There only gains speak. */
 static bool is_notable(const struct analysis *analysis, const struct cause *cause)
 {
-    const struct efficiency *efficiency = &analysis->efficiency;
-    bool is_machine = efficiency->descheduled_ns + analysis->machine.waiting_ns > MAJORITY * efficiency->all_ns;
+    bool is_machine = analysis->answer.lacking_cpus_share > MAJORITY;
     return cause->waiting_ns >= analysis->answer.negligible_ns && !(is_machine && cause->is_gain_minor);
 }
 
@@ -220,7 +218,8 @@ static void answer_choose(struct analysis *analysis)
     answer->program_share = program_ns / all_ns;
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
-    answer->lacks_cpus = analysis->efficiency.descheduled_ns > MAJORITY * all_ns;
+    answer->lacking_cpus_share = (analysis->efficiency.descheduled_ns + analysis->machine.waiting_ns) / all_ns;
+    answer->lacks_cpus = answer->lacking_cpus_share > MAJORITY && !analysis->machine.is_stopped;
     answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;
     if (answer->kind == ANSWER_HANG) {
         answer->has_causes = analysis->n_causes && analysis->waiting_ns >= NEGLIGIBLE_SHARE * all_ns;

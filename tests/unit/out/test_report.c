@@ -392,7 +392,7 @@ static void names_of_any_length_are_short(void **state)
 static void expect_first(struct fixture *f, const char *line)
 {
     struct report_options wide = usual;
-    wide.width = 200;
+    wide.width = 300;
     char *text = printed(f, &wide);
     if (strncmp(text, line, strlen(line)) != 0)
         fail_msg("\"%s\" is not the first line of:\n%s", line, text);
@@ -432,10 +432,11 @@ static void the_first_line_is_the_answer(void **state)
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
     expect_first(f, "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
     answer->lacks_cpus = true;
-    f->analysis.efficiency.descheduled_ns = 0.7 * f->analysis.efficiency.all_ns;
+    answer->lacking_cpus_share = 0.7;
     expect_first(f,
-                 "Ranks had no CPU for 70 % of the time, so this run tells little about the program. No rank is seen "
-                 "to be late: ranks wait for its code for 2.0 % of the time, at random.\n");
+                 "Ranks had no CPU, or waited for others that had none, for 70 % of the time, so this run tells little "
+                 "about the program. No rank is seen to be late: ranks wait for its code for 2.0 % of the time, at "
+                 "random.\n");
     answer->lacks_cpus = false;
     char *text = printed(f, &usual);
     assert_null(strstr(text, "why ranks wait"));
