@@ -327,12 +327,12 @@ struct ww_sample {
     uint32_t stack;     /* WW_STACK of this file */
 };
 enum {
-    WW_S_KERNEL = 1,   /* on a CPU, in the kernel on behalf of this stack */
-    WW_S_BLOCKED = 2,  /* off the CPU, asleep in a system call made from this stack */
-    WW_S_SYNC = 4,     /* with BLOCKED: until another thread wakes it */
-    WW_S_PIPE = 8,     /* with BLOCKED: until another process writes to a pipe or local socket, not standard input, or
-                        * closes it, or ends */
-    WW_S_NETWORK = 16, /* with BLOCKED: until data comes over the network */
+    WW_S_KERNEL = 1,  /* on a CPU, in the kernel on behalf of this stack */
+    WW_S_BLOCKED = 2, /* off the CPU, asleep in a system call made from this stack */
+    WW_S_SYNC = 4,    /* with BLOCKED: until another thread wakes it */
+    WW_S_PIPE = 8,    /* with BLOCKED: until another process writes to a pipe or local socket, or reads from it where it
+                       * is full, or closes it, or ends; not those that a program begins with */
+    WW_S_NETWORK = 16, /* with BLOCKED: until data comes over the network, or goes */
     WW_S_TIME = 32,    /* with BLOCKED: until a time has passed, and for nothing else */
 };
 

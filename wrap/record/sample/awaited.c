@@ -204,6 +204,13 @@ static struct files files_of(int system_call, const uint64_t *argument)
         files.is_known = true;
         add_file(&files, (int)argument[0]);
         break;
+    case SYS_write: /* until another process has read; what a program prints it hands to its launcher */
+    case SYS_writev:
+    case SYS_sendto:
+    case SYS_sendmsg:
+        files.is_known = (int)argument[0] > STDERR_FILENO;
+        add_file(&files, (int)argument[0]);
+        break;
 #ifdef SYS_poll
     case SYS_poll:
         files.ends = (int)argument[2] >= 0;

@@ -11,7 +11,7 @@
 
 enum awaited {
     AWAITED_UNKNOWN,
-    AWAITED_PIPE,    /* another process: a pipe, a local socket, its end */
+    AWAITED_PIPE,    /* another process, which writes or reads: a pipe, a local socket, its end */
     AWAITED_NETWORK, /* a connection of the network */
     AWAITED_TIME,    /* a time has passed; nothing else is waited for */
     AWAITED_WAKER    /* another thread, though a time may be set */

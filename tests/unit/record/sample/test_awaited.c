@@ -22,6 +22,8 @@
 enum way {
     READS,
     RECEIVES,
+    WRITES,
+    SENDS,
     POLLS,
     POLLS_FOR_A_TIME,
     SELECTS,
@@ -36,11 +38,11 @@ static struct sleeper {
     _Atomic int32_t tid;
 } sleeper;
 
-static int pipe_end, local_end, network_end, waker[2], events, timer;
+static int pipe_end, full_pipe, local_end, network_end, waker[2], events, timer;
 
 static void *do_sleep(void *unused)
 {
-    char bytes[8];
+    char bytes[4096] = "";
     fd_set set;
     struct epoll_event event;
     struct pollfd file = {sleeper.file, POLLIN, 0};
@@ -55,6 +57,12 @@ static void *do_sleep(void *unused)
         return (void *)read(sleeper.file, bytes, sizeof bytes);
     case RECEIVES:
         return (void *)recv(sleeper.file, bytes, sizeof bytes, 0);
+    case WRITES:
+        for (;;)
+            (void)!write(sleeper.file, bytes, sizeof bytes);
+    case SENDS:
+        for (;;)
+            send(sleeper.file, bytes, sizeof bytes, 0);
     case POLLS:
     case POLLS_FOR_A_TIME:
         poll(&file, sleeper.file >= 0, sleeper.way == POLLS ? -1 : LONG_MS);
@@ -101,25 +109,28 @@ static int loop_of(const int *files, unsigned n)
     return loop;
 }
 
-/* The other ends of the first two are held by another process alone. */
+/* The other ends of pipes and of the local socket are held by another process alone. */
 static int set_up(void **state)
 {
-    int ends[2], local[2];
+    int ends[2], full[2], local[2];
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t bytes = sizeof address;
     (void)state;
-    assert_int_equal(pipe(ends) | socketpair(AF_UNIX, SOCK_STREAM, 0, local), 0);
+    assert_int_equal(pipe(ends) | pipe(full) | socketpair(AF_UNIX, SOCK_STREAM, 0, local), 0);
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
+        close(full[1]);
         close(local[0]);
         for (;;)
             pause();
     }
     close(ends[1]);
+    close(full[0]);
     close(local[1]);
     *state = (void *)(intptr_t)child;
     pipe_end = ends[0];
+    full_pipe = full[1];
     local_end = local[0];
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, bytes) | listen(listener, 1), 0);
@@ -143,6 +154,8 @@ static void test_single_files(void **state)
     assert_int_equal(found(READS, pipe_end, -1), AWAITED_PIPE);
     assert_int_equal(found(RECEIVES, local_end, -1), AWAITED_PIPE);
     assert_int_equal(found(RECEIVES, network_end, -1), AWAITED_NETWORK);
+    assert_int_equal(found(WRITES, full_pipe, -1), AWAITED_PIPE);
+    assert_int_equal(found(SENDS, network_end, -1), AWAITED_NETWORK);
     assert_int_equal(found(READS, events, -1), AWAITED_WAKER);
     assert_int_equal(found(POLLS, pipe_end, -1), AWAITED_PIPE);
     assert_int_equal(found(POLLS_FOR_A_TIME, network_end, -1), AWAITED_NETWORK);
