@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops of the source that the compiler made several of: one is inlined into two places of main, and out of line for a
- * thread that works at the same time. Of another one, -O3 makes a copy for the rounds in which nothing is looked for.
- */
+/* One loop of the source that the compiler made several of: inlined into two places of main, and out of line for a
+ * thread that works at the same time. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 
-enum { N = 200000, STEPS = 30, ROUNDS = 200, CELLS = 1000 };
-static double cells[CELLS + 1];
+enum { N = 200000, STEPS = 30 };
 
 static inline double work(double x, long n)
 {
@@ -19,29 +17,6 @@ static inline double work(double x, long n)
 __attribute__((noinline)) static double work_apart(double x, long n)
 {
     return work(x, n);
-}
-
-static void smooth(void)
-{
-    for (int i = 1; i <= CELLS; i++)
-        cells[i] = cells[i - 1] * 0.9 + 1e-3;
-}
-
-__attribute__((noipa)) static void look(int *is_found, int round)
-{
-    *is_found = round == ROUNDS / 4;
-}
-
-static void look_meanwhile(void)
-{
-    int is_found = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        smooth();
-        if (!is_found)
-            look(&is_found, round);
-    }
-    if (!is_found)
-        look(&is_found, ROUNDS);
 }
 
 struct part {
@@ -70,13 +45,10 @@ int main(int argc, char **argv)
         x = work(x, n);
         pthread_join(helper, NULL);
         x = work(x + part.x, n) * 0.5;
-        for (int i = 0; i < 1 + rank; i++)
-            look_meanwhile();
         MPI_Barrier(MPI_COMM_WORLD);
     }
     printf("%.6f\n", x);
     fprintf(stderr, "expected of work() on rank %d: %ld\n", rank, 3 * STEPS * n);
-    fprintf(stderr, "expected of smooth() on rank %d: %d\n", rank, (1 + rank) * STEPS * ROUNDS * CELLS);
     MPI_Finalize();
     return 0;
 }
