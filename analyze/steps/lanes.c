@@ -479,6 +479,8 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
         sparse_add(&stretch->idle, step, weight);
         stretch->n_idle++;
     } else if (lane->is_worker) {
+        bool is_in_kernel = event->flags & WW_S_KERNEL;
+        step = is_in_kernel ? steps_in_state(lanes->sites->steps, step, STEP_BLOCKED) : step;
         sparse_add(&stretch->worker, step, weight);
         stretch->n_worker++;
     } else if (is_asleep) {
