@@ -470,7 +470,7 @@ static void sleep_that_nobody_saw_is_where_system_calls_were_sampled(void **stat
     scene_free(scene);
 }
 
-static void check_busy_worker(uint16_t how_main_left)
+static void check_busy_worker(uint16_t how_main_left, uint32_t how_worker_runs, enum cause_kind kind)
 {
     struct scene *scene = scene_make(2);
     add_workers(scene->trace, 1);
@@ -478,22 +478,23 @@ static void check_busy_worker(uint16_t how_main_left)
     double share;
     barriers(scene, (uint64_t[]){0, 0}, 10);
     for (uint64_t i = 0; i < 60; i++)
-        sample(scene, 2, loop, 1000 + 1000 * i, 0);
+        sample(scene, 2, loop, 1000 + 1000 * i, how_worker_runs);
     off_and_on(scene, 0, 20, 60000, how_main_left);
     barriers(scene, (uint64_t[]){60010, 10010}, 60020);
     scene_analyse(scene);
-    assert_int_equal(kind_of(scene, "loop", &share), KIND_MORE_TIME);
+    assert_int_equal(kind_of(scene, "loop", &share), kind);
     assert_true(share > 0.99);
     scene_free(scene);
 }
 
 /* The main thread sleeps at the end of a parallel region while a worker is busy: the worker's loop is the cause. So it
- * is where the worker took the CPU from the main thread before that slept. */
+ * is where the worker took the CPU from the main thread before that slept, and where the worker is in the kernel. */
 static void busy_workers_are_what_the_process_does(void **state)
 {
     (void)state;
-    check_busy_worker(WW_SW_OUT);
-    check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED);
+    check_busy_worker(WW_SW_OUT, 0, KIND_MORE_TIME);
+    check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED, 0, KIND_MORE_TIME);
+    check_busy_worker(WW_SW_OUT, WW_S_KERNEL, KIND_BLOCKED);
 }
 
 /* Another thread of rank 0 calls MPI as well, and sleeps. What a worker does while both sleep is no time of theirs by
