@@ -9,6 +9,9 @@
  * these. (Some debug information, as gfortran's, marks no statements: then all lines below the closing one do, and
  * those above it when many instructions have them.) The line of the closing jump is that of `for` or `while`, and
  * belongs in any case. The range goes from the first line to the last, but for a few instructions far away.
+ *
+ * A statement that reads what a loop before it has at hand may be moved into that loop, with its line. If another loop
+ * stands between the two, the first one's range would hold the other.
  */
 #include "analyze/code/loop_lines.h"
 #include "analyze/code/origin.h"
@@ -641,7 +644,90 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     search.lines.n = kept;
     source.file = search.file;
     source.head_line = search.head_line;
+    source.lines = arena_array(c->arena, uint32_t, search.lines.n);
+    for (; source.n_lines < search.lines.n; source.n_lines++)
+        source.lines[source.n_lines] = search.lines.at[source.n_lines].line;
     set_range(&search, loop, &source);
     vec_release(&search.lines);
     return source;
+}
+
+static bool has_line(const struct loop_source *source, uint32_t line)
+{
+    return source->n_lines && bsearch(&line, source->lines, source->n_lines, sizeof line, key_order_u32);
+}
+
+static bool shares_line(const struct loop_source *a, const struct loop_source *b)
+{
+    bool shares = a->head_line == b->head_line;
+    for (uint32_t i = 0; i < b->n_lines && !shares; i++)
+        shares = has_line(a, b->lines[i]);
+    return shares;
+}
+
+/* The blocks that control may come to behind `behind`, without another round of the loop around both, nor `loop`. */
+static bool *blocks_behind(const struct loop_context *c, uint32_t loop, uint32_t behind, struct arena *scratch)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    uint32_t around = c->loops->at[loop].parent, n_open = 0;
+    bool *is_behind = arena_array(scratch, bool, cfg->n_blocks);
+    uint32_t *open = arena_array(scratch, uint32_t, cfg->n_blocks);
+    is_behind[open[n_open++] = c->loops->at[behind].head] = true;
+    while (n_open) {
+        uint32_t at = open[--n_open];
+        for (uint32_t i = cfg->out_at[at]; i < cfg->out_at[at + 1]; i++) {
+            uint32_t to = cfg->edges.at[cfg->out[i]].to;
+            bool is_outside =
+                around != CFG_NONE && (to == c->loops->at[around].head || !cfg_loop_contains(c->loops, around, to));
+            if (is_behind[to] || is_outside || cfg_loop_contains(c->loops, loop, to))
+                continue;
+            is_behind[open[n_open++] = to] = true;
+        }
+    }
+    return is_behind;
+}
+
+/* What the loop has of lines below the other loop also comes behind that, where those lines belong. */
+static bool are_moved(const struct loop_context *c, const struct loop_source *of, uint32_t loop, uint32_t behind)
+{
+    struct arena scratch = {0};
+    const bool *is_behind = blocks_behind(c, loop, behind, &scratch);
+    bool *is_there = arena_array(&scratch, bool, of[loop].n_lines);
+    for (uint32_t b = 0; b < c->graph->blocks.n; b++) {
+        const struct graph_block *block = &c->graph->blocks.at[b];
+        for (uint32_t i = block->first; is_behind[b] && i < block->first + block->n; i++) {
+            uint32_t file, line;
+            if (!source_in_scope(c->unit, of[loop].scope, &c->sources[i], &file, &line) || file != of[loop].file)
+                continue;
+            for (uint32_t k = 0; k < of[loop].n_lines; k++)
+                is_there[k] |= of[loop].lines[k] == line;
+        }
+    }
+    bool are_moved = true;
+    for (uint32_t k = 0; k < of[loop].n_lines; k++)
+        are_moved &= of[loop].lines[k] <= of[behind].line_last || is_there[k];
+    arena_release(&scratch);
+    return are_moved;
+}
+
+/* The loop's range holds that of another, side by side with it, behind the line that closes it. */
+static bool holds(const struct loop_context *c, const struct loop_source *of, uint32_t loop, uint32_t other)
+{
+    const struct loop_source *a = &of[loop], *b = &of[other];
+    return loop != other && c->loops->at[loop].parent == c->loops->at[other].parent && a->file == b->file &&
+           a->scope == b->scope && a->file != INTERN_NONE && a->head_line < b->line_first &&
+           a->line_last > b->line_last && !shares_line(a, b);
+}
+
+void loop_sources_part(const struct loop_context *c, struct loop_source *of)
+{
+    for (uint32_t a = 0; a < c->loops->n; a++)
+        for (uint32_t b = 0; b < c->loops->n; b++) {
+            if (!holds(c, of, a, b) || !are_moved(c, of, a, b))
+                continue;
+            uint32_t last = of[a].head_line;
+            for (uint32_t k = 0; k < of[a].n_lines && of[a].lines[k] < of[b].line_first; k++)
+                last = of[a].lines[k] > last ? of[a].lines[k] : last;
+            of[a].line_last = last;
+        }
 }

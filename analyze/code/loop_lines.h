@@ -20,6 +20,8 @@ struct loop_source {
     uint32_t file;      /* INTERN_NONE = unknown */
     uint32_t head_line; /* of the condition that closes the loop */
     uint32_t line_first, line_last;
+    uint32_t *lines; /* that it has, rising; in the context's arena */
+    uint32_t n_lines;
 };
 
 /* The input of loop_source_find: one routine. */
@@ -29,8 +31,12 @@ struct loop_context {
     const struct graph *graph;
     const struct cfg_loops *loops;
     const struct insn_source *sources;
+    struct arena *arena;
 };
 struct loop_source loop_source_find(const struct loop_context *context, uint32_t loop);
+/* Of all loops of the routine, by loop: of two side by side, takes from the range of the first what stands behind the
+ * second. */
+void loop_sources_part(const struct loop_context *context, struct loop_source *of);
 
 /*
  * The line in the source of `scope` from which this instruction came: its own, or that of the call that was inlined.

@@ -170,7 +170,7 @@ static struct model *build(struct code *code, uint32_t module_id, uint32_t routi
         build_graph(module, unit, parts, &n_parts, &graph);
     if (graph.insns.n > 0 && is_reasonable(&graph))
         loops = cfg_find_loops(&graph.cfg);
-    struct loop_context context = {&module->debug, unit, &graph, &loops, sources_of(&graph, unit, &scratch)};
+    struct loop_context context = {&module->debug, unit, &graph, &loops, sources_of(&graph, unit, &scratch), &scratch};
     struct model *model = arena_new(&code->arena, struct model);
     model->routine = routine;
     uint32_t *place_of = places_make(code, module_id, routine, unit, &context, &scratch, &model->place);

@@ -374,6 +374,7 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
         m.sources[l] = loop_source_find(context, l);
         m.place_of[l] = CODE_NONE;
     }
+    loop_sources_part(context, m.sources);
     /* First those whose place is certain; then, outer ones first again, those that waited. */
     uint32_t n = m.c->loops->n;
     struct turn *turns = arena_array(scratch, struct turn, n + 1);

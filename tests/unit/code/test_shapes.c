@@ -280,6 +280,9 @@ static void test_fortran(void **state)
     static const char *const programs[] = {"f90-O0", "f90-O1", "f90-O2", "f90-O3", "f90-Os", "f90-lto"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         n_bad += check_program(programs[i], "shapes.f90");
+    static const char *const ahead[] = {"ahead-O0", "ahead-O1", "ahead-O2", "ahead-O3"};
+    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++)
+        n_bad += check_program(ahead[i], "ahead.f90");
     assert_int_equal(n_bad, 0);
 #else
     skip();
