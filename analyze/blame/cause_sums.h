@@ -3,6 +3,7 @@
  * uses. */
 #pragma once
 #include "analyze/blame/causes_input.h"
+#include "analyze/blame/uncounted.h"
 #include "analyze/steps/calltree.h"
 #include "analyze/steps/cpu_use.h"
 #include "analyze/blame/rollup.h"
@@ -45,8 +46,8 @@ struct causes {
     struct steps *steps;
     struct placing placing;
     struct rollup rollup;
-    struct sparse busy_code;   /* computing time by (rank, code place) */
-    struct sparse generated;   /* by code place: samples below it in code made at run time, less all others */
+    struct sparse busy_code; /* computing time by (rank, code place) */
+    struct uncounted uncounted;
     struct sparse kernel_part; /* by (rank, blocked step): the part of its samples that were on a CPU */
     const struct crew *crews;  /* by rank */
     struct arena arena;

@@ -155,10 +155,12 @@ static double class_cost_error(const struct causes *causes, uint32_t rank, uint3
     return causes_threads_beyond(causes, rank, place) > 0 ? HUGE_VAL : costs_error(causes->input->costs, rank, place);
 }
 
-/* Of the time in a step's place, and of how often `place` was executed: the place itself, or what calls it. */
+/* Of the time in a step's place, and of how often `place` was executed: the place itself, what calls it (then the time
+ * is that of its calls) or what it calls. */
 static double share_of_work(const struct causes *causes, const struct path_class *class,
                             const struct class_counts *counts, const struct step_key *of, uint32_t place)
 {
+    bool is_caller = place != of->id && place == of->caller;
     struct both_sides at = {0};
     /* How often the two sides ran a place, by work if that is known of both. */
     double late = 0, others = 0;
@@ -173,7 +175,7 @@ static double share_of_work(const struct causes *causes, const struct path_class
         const struct term *term = &class->terms.at[i];
         const struct step_key *key = steps_key(causes->steps, key_atom(term->key));
         if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || key->id != of->id ||
-            (place != of->id && key->caller != place))
+            (is_caller && key->caller != place))
             continue;
         bool is_late = !(term->key & KEY_WAITING);
         double error_ns = term->ns * class_cost_error(causes, key_rank(term->key), of->id);
@@ -191,21 +193,6 @@ struct split {
     enum cause_kind rest;
 };
 
-static void find_generated(struct causes *causes)
-{
-    struct sites *sites = causes->input->sites;
-    const struct survey *survey = causes->input->survey;
-    for (size_t i = 0; i < survey->entries.n && sites->code; i++) {
-        const struct survey_entry *entry = &survey->entries.at[i];
-        uint32_t step = entry->n_samples ? sites_sample_step(sites, entry->frame) : TRACE_NONE;
-        const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
-        if (key && key->what == WHAT_PLACE)
-            sparse_add(&causes->generated, key->id,
-                       sites_frame_is_generated(sites, entry->frame) ? entry->n_samples : -(double)entry->n_samples);
-    }
-    sparse_pack(&causes->generated);
-}
-
 static bool is_counted(const struct class_counts *counts, uint32_t place)
 {
     double late = 0, others = 0;
@@ -214,8 +201,9 @@ static bool is_counted(const struct class_counts *counts, uint32_t place)
 }
 
 /*
- * Executions tell more work from slower. Code that is not counted is charged to the loop that calls it: what it takes
- * beyond the number of calls may be more work in each or slower, and so may be what runs in code made at run time.
+ * Executions tell more work from slower. Code that is not counted is charged to the place that calls it: what it takes
+ * beyond the number of calls may be more work in each or slower, and so may be what runs in code made at run time. What
+ * it calls back tells more than the number of calls.
  */
 static struct split split_of(const struct causes *causes, const struct path_class *class,
                              const struct class_counts *counts, uint32_t step)
@@ -230,11 +218,15 @@ static struct split split_of(const struct causes *causes, const struct path_clas
     uint32_t place = is_itself ? key->id : key->caller;
     if (place == TRACE_NONE)
         return split;
+    bool is_library = is_itself && uncounted_is_library(&causes->uncounted, key->id);
+    uint32_t called = is_library ? uncounted_calls_back(&causes->uncounted, key->id) : CODE_NONE;
+    if (called != CODE_NONE && is_counted(counts, called))
+        place = called;
     double work_share = share_of_work(causes, class, counts, key, place);
     if (work_share < 0)
         return split;
     split.work_share = work_share;
-    if (is_itself && !(sparse_get(&causes->generated, key->id) > 0))
+    if (is_itself && !is_library && !uncounted_is_generated(&causes->uncounted, key->id))
         split.rest = KIND_SLOWER;
     return split;
 }
@@ -604,7 +596,7 @@ static void causes_release(struct causes *causes)
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->busy_code);
-    sparse_release(&causes->generated);
+    uncounted_release(&causes->uncounted);
     sparse_release(&causes->kernel_part);
     arena_release(&causes->arena);
     rollup_release(&causes->rollup);
@@ -622,7 +614,7 @@ void causes_find(const struct causes_input *input)
     for (size_t i = 0; i < times->n; i++)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
     sparse_pack(&causes.busy_code);
-    find_generated(&causes);
+    uncounted_find(&causes.uncounted, input->sites, input->survey);
     const struct classes *classes = causes.input->classes;
     for (uint32_t site = 0; site < causes.input->analysis->n_sites; site++) {
         uint32_t at = causes.input->measures->site_order[site];

@@ -468,7 +468,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     writer->has_executions = is_place && has_all_executions(writer);
     cause->is_elsewhere = is_place && !writer->has_executions;
     uint32_t place = is_place ? steps_key(writer->causes->steps, cause->step)->id : CODE_NONE;
-    cause->is_generated = is_place && sparse_get(&writer->causes->generated, place) > 0;
+    cause->is_generated = is_place && uncounted_is_generated(&writer->causes->uncounted, place);
     cause->node = writer->causes->rollup.causes.at[writer->number].node;
     parts_write(writer, cause);
     const struct sparse *ranks = &writer->sums->waiting.ranks;
@@ -476,6 +476,8 @@ static void cause_write(struct writer *writer, struct cause *cause)
     for (size_t i = 0; i < ranks->n; i++)
         cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
     late_sort(cause->ranks, cause->n_ranks);
+    cause->is_in_library =
+        cause->n_ranks && cause->ranks[0].executions && uncounted_is_library(&writer->causes->uncounted, place);
     cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns, times_waited_for(writer));
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {

@@ -444,7 +444,8 @@ static const char *explain_native(struct arena *arena, const struct cause *cause
     if (!cause->library)
         return expression;
     return arena_printf(arena, "inside %s%s%s%s", library_name(arena, cause->library), expression ? ", " : "",
-                        expression ? expression : "", cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "");
+                        expression ? expression : "",
+                        cause->is_in_library || cause->kind_ns[KIND_SLOWER] ? ", which is not counted" : "");
 }
 
 /* "in loop mesh.py:10-20 in mesh.refine.smooth()", "in numpy.fft._pocketfft.fft()" */

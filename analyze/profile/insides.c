@@ -25,13 +25,14 @@ struct most {
     struct map by_place; /* 1 + index */
 };
 
-/* It is slower, or a line of a script, which may call anything. */
+/* It is slower, in a library, or a line of a script, which may call anything. */
 static bool is_asked_about(const struct analysis *analysis, const struct cause *cause)
 {
     const struct code_place *place =
         analysis->code ? code_place(analysis->code, analysis->steps[cause->step].place) : NULL;
     bool is_script = place && code_module_is_script(analysis->code, place->module);
-    return place && cause->n_ranks && (is_script || cause->kind_ns[KIND_SLOWER] >= cause->waiting_ns / 4);
+    return place && cause->n_ranks &&
+           (is_script || cause->is_in_library || cause->kind_ns[KIND_SLOWER] >= cause->waiting_ns / 4);
 }
 
 /* The library that user code called, whatever that called in turn; TRACE_NONE for user code itself. A line of a script

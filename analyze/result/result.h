@@ -302,6 +302,7 @@ struct cause {
     bool moves_nothing;    /* of kind transfer: it is a call of MPI that moves no data */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
+    bool is_in_library;    /* likewise, in libraries */
     uint32_t main_line;    /* of a script: most of several lines; 0 = not told */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     const struct code_place *inside;     /* a package's loop, or a routine, that most of it is in; NULL = in none */

@@ -251,6 +251,8 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
     default:
         if (cause->is_generated)
             return ADVICE_COMPARE_GENERATED;
+        if (cause->is_in_library && cause->library)
+            return ADVICE_COMPARE_CALLS;
         return step->place != CODE_NONE && !analysis->trace->is_counted ? advice_of_code(analysis, step)
                                                                         : ADVICE_SEE_STEPS;
     }

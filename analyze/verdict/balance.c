@@ -65,7 +65,7 @@ static bool is_as_long(const struct crowd *late, const struct crowd *others)
 static bool nobody_has_more(const struct cause *cause, const struct sides *sides)
 {
     const struct crowd *late = &sides->longer, *others = &sides->others;
-    bool has_counts = late->mean.executions > 0 && cause->kind != KIND_MORE_TIME;
+    bool has_counts = late->mean.executions > 0 && cause->kind != KIND_MORE_TIME && !cause->is_in_library;
     if (!has_counts)
         return is_as_long(late, others);
     return balance_is_as_often(late, others) || (others->n && balance_is_less(late, others));

@@ -135,8 +135,9 @@ static struct reason of_work(const struct cause *cause, const struct crowd *late
     reason.often = factor_of(late, others, MEASURE_EXECUTIONS, 1);
     reason.is_as_often = is_within(&reason.often, 1 - AS_OFTEN, 1 + AS_OFTEN);
     /* Ranks that run it as often over the whole run may still do so at other times. */
-    reason.is_at_other_times =
-        cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && balance_is_as_often(late, others);
+    bool may_have_more = cause->is_in_library && cause->balance == BALANCE_UNEVEN;
+    reason.is_at_other_times = cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns &&
+                               balance_is_as_often(late, others) && !may_have_more;
     reason.kind = balance_is_less(late, others) ? REASON_LESS_BUT_LATER : REASON_WORK;
     set_each(&reason, late, others);
     reason.is_slower_then = cause->balance == BALANCE_EACH_TIME && reason.has_same_code &&
@@ -182,7 +183,8 @@ static struct reason reason_by_kind(const struct cause *cause, const struct crow
     case KIND_TRANSFER:
         return of_time(late, others);
     default:
-        return cause->balance == BALANCE_UNEVEN ? of_time(late, others) : of_computing(cause, late, others);
+        return cause->balance == BALANCE_UNEVEN && !cause->is_in_library ? of_time(late, others)
+                                                                         : of_computing(cause, late, others);
     }
 }
 
