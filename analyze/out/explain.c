@@ -357,6 +357,16 @@ static const char *explain_trips(struct arena *arena, const struct parting *part
     return arena_printf(arena, "%s as many iterations of %s each time", times, parting_loop(arena, parting));
 }
 
+/* "never", "10 %", "0 % to 100 %" */
+static const char *how_often_others(struct arena *arena, const struct parting *parting)
+{
+    if (!(parting->others_most > parting->others_least) ||
+        is_one_factor(arena, parting->others_least, parting->others_most))
+        return how_often(arena, parting->others);
+    return arena_printf(arena, "%s to %s", arena_strdup(arena, amount_share(parting->others_least).text),
+                        amount_share(parting->others_most).text);
+}
+
 /* "always", "90 % of the time", "60 % to 90 % of the time" */
 static const char *how_often_each(struct arena *arena, const struct parting *parting)
 {
@@ -379,7 +389,7 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "to line %u", parting->line_to)
                                 : "here",
-                            how_often_each(arena, parting), others, how_often(arena, parting->others));
+                            how_often_each(arena, parting), others, how_often_others(arena, parting));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", routine, times);
     }

@@ -192,12 +192,13 @@ static void add_partings(const struct json *json, json_t *object, const struct c
         const struct parting *at = &cause->partings[i];
         json_array_append_new(
             partings,
-            json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "kind",
-                      kinds[at->kind], "itself", at->is_itself, "around", at->is_around, "routine",
+            json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                      "kind", kinds[at->kind], "itself", at->is_itself, "around", at->is_around, "routine",
                       json_text(at->routine), "file", json_text(at->file), "line_first", (int)at->line_first,
                       "line_last", (int)at->line_last, "line_to", (int)at->line_to, "late", at->late, "late_least",
-                      at->late_least, "late_most", at->late_most, "others", at->others, "entered", at->entered,
-                      "entered_least", at->entered_least, "entered_most", at->entered_most, "share", at->share));
+                      at->late_least, "late_most", at->late_most, "others", at->others, "others_least",
+                      at->others_least, "others_most", at->others_most, "entered", at->entered, "entered_least",
+                      at->entered_least, "entered_most", at->entered_most, "share", at->share));
     }
     json_object_set_new(object, "partings", partings);
     json_leave_out(object, "partings", cause->n_partings - n, -1);

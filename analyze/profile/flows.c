@@ -322,7 +322,7 @@ static void flows_find_work(struct flows *flows)
 }
 
 /* Bounds on what one cause may cost, and on what is told of it. */
-enum { CALLERS_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12 };
+enum { CALLERS_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12, OTHERS_MOST = 64 };
 
 /* A loop of a routine, or all of it. */
 struct region {
@@ -330,8 +330,16 @@ struct region {
     double entries[N_SIDES], work[N_SIDES];
 };
 
+/* One routine as one process ran it, on the late side of its flows. */
+struct rank_flow {
+    struct flows flows;
+    const struct flow_routine *routine; /* NULL = never */
+};
+
 struct parting_search {
     struct flows flows;
+    struct rank_flow others[OTHERS_MOST]; /* of routine others_of - 1; 0 = none */
+    uint32_t n_others, others_of;
     struct analysis *analysis;
     const struct measures *measures;
     const struct step *cause; /* what names it */
@@ -671,31 +679,83 @@ static void widen(double *least, double *most, double value)
     *most = fmax(*most, value);
 }
 
-/* Of each late rank, how it decides what the late side decides so on average. */
-static void add_spread(const struct parting_search *search, uint32_t number, const struct cause *cause,
+static void rank_flow_read(const struct parting_search *search, uint32_t number, uint32_t rank, struct rank_flow *one)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[number];
+    struct sparse bins = {0};
+    one->flows = (struct flows){.executions = search->flows.executions, .side = LATE, .n_processes = {1, 1}};
+    bins_of_function(search->analysis, routine, &search->measures->bins, rank, &bins);
+    executions_each_flow(one->flows.executions, bins.at, bins.n, read_flow, &one->flows);
+    const uint64_t *slot = map_get(&one->flows.by_function, (uint64_t)(uintptr_t)routine->function);
+    one->routine = slot ? &one->flows.routines.at[*slot - 1] : NULL;
+    sparse_release(&bins);
+}
+
+static void others_release(struct parting_search *search)
+{
+    for (uint32_t i = 0; i < search->n_others; i++)
+        flows_release(&search->others[i].flows);
+    search->n_others = search->others_of = 0;
+}
+
+/* Of many others, the first. */
+static void others_read(struct parting_search *search, const struct cause *cause, uint32_t number)
+{
+    struct part_floor floor = late_part_floor(cause);
+    if (search->others_of == number + 1)
+        return;
+    others_release(search);
+    search->others_of = number + 1;
+    for (uint32_t i = cause->n_late; i < cause->n_ranks + cause->n_others && search->n_others < OTHERS_MOST; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        if (late_has_part(&floor, rank))
+            rank_flow_read(search, number, rank->rank, &search->others[search->n_others++]);
+    }
+}
+
+/* No other rank decides as the late ones do: each is off by at least half of what their mean is. */
+static bool parts_all(struct parting_search *search, const struct cause *cause, uint32_t number,
+                      const struct decision *at)
+{
+    bool parts = true;
+    if (search->flows.is_pieces || search->flows.n_processes[OTHERS] < 2 || at->callee != CFG_NONE)
+        return true;
+    others_read(search, cause, number);
+    for (uint32_t i = 0; i < search->n_others && parts; i++) {
+        const struct flow_routine *one = search->others[i].routine;
+        double decided = one ? decided_by(search, number, one, at) : NAN;
+        parts = isnan(decided) || 2 * (at->fact.late - decided) >= at->fact.late - at->fact.others;
+    }
+    return parts;
+}
+
+/* Of each rank, how it decides what its side decides so on average. */
+static void add_spread(struct parting_search *search, uint32_t number, const struct cause *cause,
                        const struct decision *told)
 {
     const struct flow_routine *routine = &search->flows.routines.at[number];
     struct arena scratch = {0};
     const bool *is_late = late_of(&scratch, cause);
-    for (uint32_t i = 0; i < cause->n_late && !search->flows.is_pieces; i++) {
-        struct flows one = {.executions = search->flows.executions, .side = LATE, .n_processes = {1, 1}};
-        struct sparse bins = {0};
-        if (is_late[i]) {
-            bins_of_function(search->analysis, routine, &search->measures->bins, cause->ranks[i].rank, &bins);
-            executions_each_flow(one.executions, bins.at, bins.n, read_flow, &one);
-        }
-        const uint64_t *slot = map_get(&one.by_function, (uint64_t)(uintptr_t)routine->function);
-        for (uint32_t k = 0; k < cause->n_partings && slot; k++) {
+    if (search->flows.is_pieces)
+        return arena_release(&scratch);
+    others_read(search, cause, number);
+    for (uint32_t k = 0; k < cause->n_partings; k++)
+        for (uint32_t i = 0; i < search->n_others && search->flows.n_processes[OTHERS] > 1; i++)
+            if (search->others[i].routine)
+                widen(&cause->partings[k].others_least, &cause->partings[k].others_most,
+                      decided_by(search, number, search->others[i].routine, &told[k]));
+    for (uint32_t i = 0; i < cause->n_late; i++) {
+        struct rank_flow one = {0};
+        if (is_late[i])
+            rank_flow_read(search, number, cause->ranks[i].rank, &one);
+        for (uint32_t k = 0; k < cause->n_partings && one.routine; k++) {
             struct parting *fact = &cause->partings[k];
-            const struct flow_routine *of_rank = &one.routines.at[*slot - 1];
-            widen(&fact->late_least, &fact->late_most, decided_by(search, number, of_rank, &told[k]));
+            widen(&fact->late_least, &fact->late_most, decided_by(search, number, one.routine, &told[k]));
             if (fact->kind == PARTING_TRIPS)
                 widen(&fact->entered_least, &fact->entered_most,
-                      loop_entries(of_rank, told[k].number, LATE) / loop_entries(routine, told[k].number, OTHERS));
+                      loop_entries(one.routine, told[k].number, LATE) / loop_entries(routine, told[k].number, OTHERS));
         }
-        flows_release(&one);
-        sparse_release(&bins);
+        flows_release(&one.flows);
     }
     arena_release(&scratch);
 }
@@ -721,6 +781,7 @@ static void tell(struct parting_search *search, const struct region *region, con
         struct parting *fact = &cause->partings[cause->n_partings++];
         *fact = at->fact;
         fact->late_least = fact->late_most = fact->late;
+        fact->others_least = fact->others_most = fact->others;
         fact->entered_least = fact->entered_most = fact->entered;
         fact->file = fact->file ? arena_strdup(arena, fact->file) : NULL;
         fact->routine = arena_strdup(arena, routine);
@@ -730,29 +791,56 @@ static void tell(struct parting_search *search, const struct region *region, con
     arena_release(&scratch);
 }
 
-/* False where the work for each entry is the same on both sides, or nothing decides it. */
-static bool find_in(struct parting_search *search, struct region region, struct cause *cause)
+/* Where others do not all decide otherwise, they are different, and say little on average: then the outermost by which
+ * all do that is worth no less, if there is one. */
+static const struct decision *choose_for_all(struct parting_search *search, const struct cause *cause, uint32_t number,
+                                             const decisions *found, const struct decision *chosen)
 {
+    if (!chosen || parts_all(search, cause, number, chosen))
+        return chosen;
+    for (size_t i = 0; i < found->n; i++)
+        if (found->at[i].worth >= chosen->worth && &found->at[i] != chosen &&
+            parts_all(search, cause, number, &found->at[i]))
+            return &found->at[i];
+    return chosen;
+}
+
+/* `is_for_all`: as above; becomes false where that makes no difference. */
+static bool find_down(struct parting_search *search, struct region region, struct cause *cause, bool *is_for_all)
+{
+    bool is_other = false, wants_all = *is_for_all;
     for (unsigned descents = 0; descents < STEPS_MOST; descents++) {
         if (!(region.entries[LATE] > 0) || !(region.entries[OTHERS] > 0))
-            return false;
+            break;
         double difference = region.work[LATE] / region.entries[LATE] - region.work[OTHERS] / region.entries[OTHERS];
         decisions found = {0};
         if (!(difference >= (NOTABLY_LONGER - 1) * region.work[OTHERS] / region.entries[OTHERS]))
-            return false;
+            break;
         decide_trips(search, &region, &found);
         decide_branches(search, &region, &found);
         decide_calls(search, &region, &found);
-        const struct decision *chosen = choose(&found, difference);
+        const struct decision *first = choose(&found, difference);
+        const struct decision *chosen =
+            wants_all ? choose_for_all(search, cause, region.routine, &found, first) : first;
+        is_other |= chosen != first;
         uint32_t callee = chosen ? chosen->callee : CFG_NONE;
         if (chosen && callee == CFG_NONE)
             tell(search, &region, chosen, &found, difference, cause);
         vec_release(&found);
         if (callee == CFG_NONE)
-            return cause->n_partings > 0;
+            break;
         region = region_make(search, callee, CFG_NONE);
     }
-    return false;
+    *is_for_all = is_other;
+    return cause->n_partings > 0;
+}
+
+/* False where the work for each entry is the same on both sides, or nothing decides it. */
+static bool find_in(struct parting_search *search, struct region region, struct cause *cause)
+{
+    bool is_for_all = true, is_for_mean = false;
+    return find_down(search, region, cause, &is_for_all) ||
+           (is_for_all && find_down(search, region, cause, &is_for_mean));
 }
 
 /* The routine that makes most of the late side's additional calls, and the loop in it that does. */
@@ -878,6 +966,7 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
                 if (has_more && !find_in(&search, region, cause))
                     find_around(&search, region, cause);
             }
+            others_release(&search);
             flows_release(&search.flows);
         }
     }

@@ -17,13 +17,16 @@
  * probability of the way at theirs, everything inside as it is. Decisions contain each other: more iterations make
  * more executions of all that is inside. So the outermost one is taken that is worth at least half of the difference.
  *
+ * If some of the others decide it as the late side does, it parts nobody from those: then the outermost one is taken
+ * that parts all others and is worth no less, if there is one. Of more than 64 others, the first 64 are asked.
+ *
  * If the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
  * routine, and the caller that calls it more often. Only the work of the cause itself counts there. If all ranks are
  * late at times, pieces of the run are compared, from one wait to the next: a loop with such a wait in it was entered
  * before the piece began, and more iterations of it in the piece say that ranks take turns. They decide nothing.
  *
- * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, and for a branch one
- * search of the routine.
+ * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, for a branch one search
+ * of the routine, and one solution of the routine that decides for each rank that is asked.
  */
 #pragma once
 #include "analyze/blame/blame.h"

@@ -190,6 +190,7 @@ struct parting {
      * for each call from outside. */
     double late, others;
     double late_least, late_most;       /* of `late`: on one of the late ranks */
+    double others_least, others_most;   /* of `others`, likewise */
     double entered;                     /* trips: so many times as often as the others the late side enters the loop */
     double entered_least, entered_most; /* likewise, one of the late ranks */
     double share; /* of the difference in instructions for each entry of the cause, that this accounts for */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rank 0 hands out work, and ranks 1 and 2 do as much of it, each by another way of one condition. Rank 2's way strides
+ * through memory. The condition by which rank 0 hands out does not lead rank 2 there: rank 1 decides it as rank 2 does.
+ *
+ * ranks: 3
+ * expect: loop=strides rank=2 share=0.5 call=MPI_Recv|MPI_Barrier counted_kind=any says_not="50 %"
+ */
+#include "known.h"
+
+enum { SIDE = 1024 };
+static float table[SIDE][SIDE];
+
+static double sum_table(int strides)
+{
+    double sum = 0;
+    if (strides) {
+        /* begin strides */
+        for (int j = 0; j < SIDE; j++)
+            for (int i = 0; i < SIDE; i++)
+                sum += table[i][j];
+        /* end strides */
+    } else {
+        for (int i = 0; i < SIDE; i++)
+            for (int j = 0; j < SIDE; j++)
+                sum += table[i][j];
+    }
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    int rank = known_start(&argc, &argv);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        table[i / SIDE][i % SIDE] = (float)(i % 9);
+    for (int round = 0; round < 150; round++) {
+        double x = round;
+        if (rank == 0) {
+            for (int worker = 1; worker < 3; worker++)
+                MPI_Send(&x, 1, MPI_DOUBLE, worker, 0, MPI_COMM_WORLD);
+            for (int worker = 1; worker < 3; worker++)
+                MPI_Recv(&x, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(&x, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            x += sum_table(rank == 2);
+            MPI_Send(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
