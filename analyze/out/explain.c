@@ -513,6 +513,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     const char *clauses[] = {
         explain_kind(arena, cause, &sides.longer, others, is_decision ? arena_printf(arena, " (%s)", parting) : ""),
         is_decision ? NULL : parting,
+        cause->is_as_much_otherwise ? "whoever goes the other way executes no fewer instructions there" : NULL,
         sides.no_longer.n ? explain_time(arena, &cause->no_longer, &sides.no_longer, others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, late, others),

@@ -479,8 +479,9 @@ static void decide_trips(const struct parting_search *search, const struct regio
     }
 }
 
-/* The work of the late side in what cannot be reached but over this edge. */
-static double work_behind(const struct parting_search *search, const struct region *region, uint32_t edge)
+/* The work of a side in what cannot be reached but over this edge. */
+static double work_behind(const struct parting_search *search, const struct region *region, uint32_t edge,
+                          enum flow_side side)
 {
     const struct flow_routine *routine = &search->flows.routines.at[region->routine];
     const struct cfg *cfg = &routine->function->cfg;
@@ -501,7 +502,7 @@ static double work_behind(const struct parting_search *search, const struct regi
     double work = 0;
     for (uint32_t b = 0; b < cfg->n_blocks; b++)
         if (!is_reached[b] && b != BLOCK_EXIT && is_in(routine->function, region->loop, b))
-            work += routine->work[LATE][b];
+            work += routine->work[side][b];
     arena_release(&scratch);
     return work;
 }
@@ -557,7 +558,7 @@ static void decide_branches(const struct parting_search *search, const struct re
         n_asked++;
         uint32_t around = function->loops.innermost[from];
         struct decision decision = {.fact = {.kind = PARTING_BRANCH, .late = part, .others = part_others},
-                                    .worth = (part - part_others) / part * work_behind(search, region, e) /
+                                    .worth = (part - part_others) / part * work_behind(search, region, e, LATE) /
                                              region->entries[LATE],
                                     .depth = around == CFG_NONE ? 0 : function->loops.at[around].depth,
                                     .position = function->loops.order.position[from],
@@ -760,6 +761,47 @@ static void add_spread(struct parting_search *search, uint32_t number, const str
     arena_release(&scratch);
 }
 
+/* The part of the other ranks that come to a block. */
+static double part_that_comes(struct parting_search *search, const struct cause *cause, uint32_t number, uint32_t block)
+{
+    double n = 0;
+    others_read(search, cause, number);
+    for (uint32_t i = 0; i < search->n_others; i++)
+        n += search->others[i].routine && search->others[i].routine->blocks[LATE][block] > 0;
+    return search->n_others ? n / search->n_others : 0;
+}
+
+/* Others never go the way of the late side, but those that come to the condition execute as much on the other ways: all
+ * that stands there, called routines included, whatever the cause has of it. */
+static bool is_as_much_otherwise(struct parting_search *search, const struct cause *cause, const struct region *region,
+                                 const struct decision *chosen)
+{
+    const struct counts_function *function = search->flows.routines.at[region->routine].function;
+    struct parting_search whole = {.flows = {.executions = search->flows.executions, .callees = search->flows.callees},
+                                   .analysis = search->analysis};
+    bool is_so = false;
+    bool is_counted = !cause->is_in_library && !cause->is_generated && !search->is_caller;
+    if (chosen->fact.kind != PARTING_BRANCH || search->flows.is_pieces || chosen->fact.others > NEGLIGIBLE_SHARE ||
+        !is_counted)
+        return false;
+    flows_read(&whole.flows, search->analysis, search->measures, cause);
+    const uint64_t *slot = map_get(&whole.flows.by_function, (uint64_t)(uintptr_t)function);
+    if (slot) {
+        struct region around = {.routine = (uint32_t)*slot - 1, .loop = region->loop};
+        const struct cfg *cfg = &function->cfg;
+        uint32_t from = cfg->edges.at[chosen->number].from;
+        double others = 0, comes = part_that_comes(search, cause, region->routine, from);
+        flows_reach(&whole.flows, around.routine);
+        flows_find_work(&whole.flows);
+        for (uint32_t i = cfg->out_at[from]; i < cfg->out_at[from + 1]; i++)
+            others += cfg->out[i] == chosen->number ? 0 : work_behind(&whole, &around, cfg->out[i], OTHERS);
+        double late = work_behind(&whole, &around, chosen->number, LATE);
+        is_so = late > 0 && NOTABLY_LONGER * others >= late * comes && comes > 0;
+    }
+    flows_release(&whole.flows);
+    return is_so;
+}
+
 /* The chosen one first, then the others by what they are worth. */
 static void tell(struct parting_search *search, const struct region *region, const struct decision *chosen,
                  const decisions *found, double difference, struct cause *cause)
@@ -788,6 +830,7 @@ static void tell(struct parting_search *search, const struct region *region, con
         fact->share = fmin(at->worth / difference, 1);
     }
     add_spread(search, region->routine, cause, told);
+    cause->is_as_much_otherwise = is_as_much_otherwise(search, cause, region, chosen);
     arena_release(&scratch);
 }
 

@@ -296,16 +296,17 @@ struct cause {
     double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
     bool has_instead;      /* those who wait hardly come to the cause: they were in `instead` meanwhile */
     bool is_alone;         /* its late ranks alone run it, as far as is known */
-    bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
-    bool is_unexplained;   /* it is itself a wait that nothing explains, or was not recorded: */
-    bool is_unrecorded;    /* recording was switched off meanwhile */
-    bool is_for_outside;   /* it waits for processes outside of the run */
-    bool moves_nothing;    /* of kind transfer: it is a call of MPI that moves no data */
-    bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
-    bool is_generated;     /* most of it is in code made at run time, of which nothing is counted */
-    bool is_in_library;    /* likewise, in libraries */
-    uint32_t main_line;    /* of a script: most of several lines; 0 = not told */
-    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
+    bool is_as_much_otherwise; /* where its late ranks part, others never go their way, but do as much on another */
+    bool is_elsewhere;         /* the code that names it is entered on other ways too, which are no part of it */
+    bool is_unexplained;       /* it is itself a wait that nothing explains, or was not recorded: */
+    bool is_unrecorded;        /* recording was switched off meanwhile */
+    bool is_for_outside;       /* it waits for processes outside of the run */
+    bool moves_nothing;        /* of kind transfer: it is a call of MPI that moves no data */
+    bool is_spinning;          /* it is itself a wait, for shared memory to change; nobody knows for whom */
+    bool is_generated;         /* most of it is in code made at run time, of which nothing is counted */
+    bool is_in_library;        /* likewise, in libraries */
+    uint32_t main_line;        /* of a script: most of several lines; 0 = not told */
+    const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
     const struct code_place *inside;     /* a package's loop, or a routine, that most of it is in; NULL = in none */
     const char *expression;              /* of a script: for which C code runs most of the time; NULL = for none */
     enum pause pause;                    /* of one that is blocked */

@@ -219,7 +219,9 @@ static enum advice advice_of_sharing(const struct cause *cause)
         return ADVICE_TAKE_PART;
     if (!is_late_alone(cause))
         return ADVICE_NONE;
-    return cause->has_instead ? ADVICE_SHARE_BOTH : ADVICE_SHARE_OR_OVERLAP;
+    if (cause->has_instead)
+        return ADVICE_SHARE_BOTH;
+    return cause->is_as_much_otherwise ? ADVICE_MEMORY_ACCESS : ADVICE_SHARE_OR_OVERLAP;
 }
 
 /* Asleep or in the kernel. */

@@ -145,13 +145,16 @@ static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_k
 
 struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides)
 {
-    struct settled_kinds settled = {.more_time = KIND_MORE_TIME, .slower = KIND_SLOWER};
+    struct settled_kinds settled = {.more_work = KIND_MORE_WORK, .more_time = KIND_MORE_TIME, .slower = KIND_SLOWER};
     if (cause->is_spinning) /* however often it looks */
         return settled;
     if (has_costs(sides) && !one_is_dearer(sides))
         settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (is_more_often(sides) && !one_is_dearer(sides))
+    if (cause->is_as_much_otherwise)
+        settled.more_work = KIND_MORE_TIME;
+    else if (is_more_often(sides) && !one_is_dearer(sides))
         settled.more_time = KIND_MORE_WORK;
+    kind_becomes(cause, KIND_MORE_WORK, settled.more_work);
     kind_becomes(cause, KIND_MORE_TIME, settled.more_time);
     kind_becomes(cause, KIND_SLOWER, settled.slower);
     return settled;

@@ -17,8 +17,9 @@ const char *balance_name(enum balance balance); /* "each-time" ... as in the JSO
 enum balance balance_of(const struct cause *cause, const struct sides *sides);
 /* What time of these kinds has become. */
 struct settled_kinds {
-    enum cause_kind more_time, slower;
+    enum cause_kind more_work, more_time, slower;
 };
+/* More work is more time where others do as much on another way. */
 /* Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough to be
  * compared, that becomes more work where ranks execute more, else more time. More time becomes more work where ranks
  * execute more at the same cost: another thread made the calls of MPI, whose counts are not theirs. */

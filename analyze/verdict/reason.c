@@ -183,8 +183,9 @@ static struct reason reason_by_kind(const struct cause *cause, const struct crow
     case KIND_TRANSFER:
         return of_time(late, others);
     default:
-        return cause->balance == BALANCE_UNEVEN && !cause->is_in_library ? of_time(late, others)
-                                                                         : of_computing(cause, late, others);
+        return cause->balance == BALANCE_UNEVEN && !cause->is_in_library && !cause->is_as_much_otherwise
+                   ? of_time(late, others)
+                   : of_computing(cause, late, others);
     }
 }
 

@@ -123,6 +123,7 @@ static void settle_nodes(struct analysis *analysis, const struct settled_kinds *
         cause[i] = node->cause || node->parent == TRACE_NONE ? node->cause : cause[node->parent];
         if (!cause[i])
             continue;
+        node_becomes(node, KIND_MORE_WORK, settled[cause[i] - 1].more_work);
         node_becomes(node, KIND_MORE_TIME, settled[cause[i] - 1].more_time);
         node_becomes(node, KIND_SLOWER, settled[cause[i] - 1].slower);
     }
