@@ -65,8 +65,9 @@ struct causes {
 struct writer {
     struct causes *causes;
     struct cause_sums *sums;
-    uint32_t number;     /* of the cause at hand */
-    bool has_executions; /* those of the code that names it are its own */
+    uint32_t number;      /* of the cause at hand */
+    uint32_t called_back; /* the place that its libraries call back; CODE_NONE */
+    bool has_executions;  /* those of the code that names it are its own */
     struct arena scratch;
     bool *is_part;     /* by node */
     uint32_t *part_of; /* by node: the part of its cause that it lies in, + 1; 0 = in none */

@@ -108,7 +108,9 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
     const struct cause_sums *sums = writer->sums;
     const struct step_key *key = steps_key(causes->steps, cause->step);
     bool is_place = key->what == WHAT_PLACE;
-    double executions = writer->has_executions ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
+    const struct sparse *ran = &causes->input->measures->ran;
+    double executions = writer->has_executions ? sparse_get(ran, atom_key(rank, key->id)) : 0;
+    bool calls_back = executions > 0 && writer->called_back != CODE_NONE;
     return (struct cause_rank){.rank = rank,
                                .blame_ns = sparse_get(&sums->waiting.ranks, rank),
                                .time_ns = sparse_get(&sums->inside, rank),
@@ -117,6 +119,8 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .error_ns = cause_time_error(causes, sums, rank, executions > 0),
                                .unseen_ns = executions > 0 ? 0 : sparse_get(&sums->unseen, rank),
                                .executions = (uint64_t)executions,
+                               .called_back =
+                                   calls_back ? (uint64_t)sparse_get(ran, atom_key(rank, writer->called_back)) : 0,
                                .instructions = cause_work(causes, sums, rank),
                                .cost_error = is_place ? cause_cost_error(causes, sums, rank) : 0};
 }
@@ -468,7 +472,10 @@ static void cause_write(struct writer *writer, struct cause *cause)
     writer->has_executions = is_place && has_all_executions(writer);
     cause->is_elsewhere = is_place && !writer->has_executions;
     uint32_t place = is_place ? steps_key(writer->causes->steps, cause->step)->id : CODE_NONE;
-    cause->is_generated = is_place && uncounted_is_generated(&writer->causes->uncounted, place);
+    const struct uncounted *uncounted = &writer->causes->uncounted;
+    writer->called_back =
+        is_place && uncounted_is_library(uncounted, place) ? uncounted_calls_back(uncounted, place) : CODE_NONE;
+    cause->is_generated = is_place && uncounted_is_generated(uncounted, place);
     cause->node = writer->causes->rollup.causes.at[writer->number].node;
     parts_write(writer, cause);
     const struct sparse *ranks = &writer->sums->waiting.ranks;
@@ -476,8 +483,9 @@ static void cause_write(struct writer *writer, struct cause *cause)
     for (size_t i = 0; i < ranks->n; i++)
         cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
     late_sort(cause->ranks, cause->n_ranks);
-    cause->is_in_library =
-        cause->n_ranks && cause->ranks[0].executions && uncounted_is_library(&writer->causes->uncounted, place);
+    cause->is_in_library = cause->n_ranks && cause->ranks[0].executions && uncounted_is_library(uncounted, place);
+    if (cause->is_in_library && cause->ranks[0].called_back)
+        cause->called_back = code_place(analysis->code, writer->called_back)->routine;
     cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns, times_waited_for(writer));
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {

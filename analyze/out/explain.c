@@ -503,6 +503,16 @@ static const char *explain_most(struct arena *arena, const struct cause *cause)
                         inside ? inside : "");
 }
 
+/* "what it calls back, compare(), runs 2.2 x as often"; NULL where that is not known, or as often. */
+static const char *explain_called_back(struct arena *arena, const struct cause *cause, const struct crowd *late)
+{
+    const struct factor *back = &cause->reason.back;
+    if (!cause->called_back || !back->is_known || back->least < NOTABLY_LONGER)
+        return NULL;
+    return arena_printf(arena, "what it calls back, %s(), runs %s as often", brief_text(arena, cause->called_back),
+                        factors(arena, back, late, MEASURE_CALLED_BACK));
+}
+
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     const struct sides sides = sides_named(arena, cause);
@@ -522,6 +532,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         explain_errand(arena, cause),
         explain_awaited(arena, cause),
         explain_most(arena, cause),
+        explain_called_back(arena, cause, &sides.longer),
         cause->is_generated ? "most of it in code made at run time, of which no lines and counts are known" : NULL,
         cause->n_files ? explain_files(arena, cause, late, others) : NULL,
     };

@@ -53,6 +53,7 @@ struct reason {
     struct factor times; /* time in it */
     struct factor often; /* executions */
     struct factor code;  /* instructions of an execution */
+    struct factor back;  /* executions of what libraries call back there */
     struct factor cost;  /* time of an execution; where instructions differ, beside what they make of it */
     enum cost_told cost_told;
     bool has_same_code;     /* executions have as many instructions, as far as machine code tells */

@@ -156,6 +156,7 @@ struct cause_rank {
     double entered_ns;        /* beside it: in what is inside the code that names the cause, and no part of the cause */
     double error_ns;          /* standard error of time_ns, as far as samples tell it */
     uint64_t executions;      /* 0 = not counted */
+    uint64_t called_back;     /* likewise, of what libraries call back there */
     double instructions;      /* or so, from the length of the machine code that was executed; 0 = not counted */
     double cost_error;        /* relative standard error of computing_ns / executions; 0 = unknown */
     uint64_t bytes;           /* allocated in it; 0 = none, or not recorded */
@@ -307,6 +308,8 @@ struct cause {
     bool is_in_library;        /* likewise, in libraries */
     uint32_t main_line;        /* of a script: most of several lines; 0 = not told */
     const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
+    const char
+        *called_back; /* the routine that libraries call back there, and hardly anybody else calls; NULL = none */
     const struct code_place *inside;     /* a package's loop, or a routine, that most of it is in; NULL = in none */
     const char *expression;              /* of a script: for which C code runs most of the time; NULL = for none */
     enum pause pause;                    /* of one that is blocked */

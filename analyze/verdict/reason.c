@@ -140,6 +140,7 @@ static struct reason of_work(const struct cause *cause, const struct crowd *late
                                balance_is_as_often(late, others) && !may_have_more;
     reason.kind = balance_is_less(late, others) ? REASON_LESS_BUT_LATER : REASON_WORK;
     set_each(&reason, late, others);
+    reason.back = factor_of(late, others, MEASURE_CALLED_BACK, 1);
     reason.is_slower_then = cause->balance == BALANCE_EACH_TIME && reason.has_same_code &&
                             reason.cost_told == COST_TOLD_SAME &&
                             cause->kind_ns[KIND_MORE_TIME] >= WORTH_SAYING * cause->waiting_ns;

@@ -12,6 +12,7 @@ double doing_measure(const struct doing *doing, enum measure measure)
         [MEASURE_EXECUTIONS] = doing->executions,
         [MEASURE_INSTRUCTIONS] = doing->instructions,
         [MEASURE_COST] = doing->cost_ns,
+        [MEASURE_CALLED_BACK] = doing->called_back,
     };
     return values[measure];
 }
@@ -50,6 +51,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .computing_ns = rank->computing_ns,
                             .entered_ns = rank->entered_ns,
                             .executions = (double)rank->executions,
+                            .called_back = (double)rank->called_back,
                             .cost_error = rank->cost_error,
                             .bytes = (double)rank->bytes,
                             .file_bytes = (double)rank->file_bytes,
@@ -77,6 +79,7 @@ static void crowd_finish(struct crowd *crowd)
         sum.computing_ns += doing->computing_ns / n;
         sum.entered_ns += doing->entered_ns / n;
         sum.executions += doing->executions / n;
+        sum.called_back += doing->called_back / n;
         sum.bytes += doing->bytes / n;
         sum.file_bytes += doing->file_bytes / n;
         sum.thread_ns += doing->thread_ns / n;

@@ -12,7 +12,7 @@
 /* What one rank did there, or several of them on average. */
 struct doing {
     uint32_t rank;
-    double time_ns, computing_ns, entered_ns, executions;
+    double time_ns, computing_ns, entered_ns, executions, called_back;
     double instructions, cost_ns; /* of one execution; NAN: there is none */
     double cost_error;            /* relative; 0 = unknown */
     double bytes, file_bytes;
@@ -28,7 +28,7 @@ struct crowd {
     struct doing mean;
 };
 
-enum measure { MEASURE_TIME, MEASURE_EXECUTIONS, MEASURE_INSTRUCTIONS, MEASURE_COST };
+enum measure { MEASURE_TIME, MEASURE_EXECUTIONS, MEASURE_INSTRUCTIONS, MEASURE_COST, MEASURE_CALLED_BACK };
 double doing_measure(const struct doing *doing, enum measure measure);
 double crowd_most(const struct crowd *crowd, enum measure measure);
 
