@@ -5,7 +5,7 @@
  * instructions there: what took longer is the library.
  *
  * ranks: 2
- * expect: loop=copies rank=1 share=0.5 call=MPI_Barrier routine=solve counted_kind=slower
+ * expect: loop=copies rank=1 share=0.5 call=MPI_Barrier routine=solve counted_kind=more-time
  *         says="inside libc" says_not=instructions
  */
 #include "known.h"
