@@ -722,7 +722,7 @@ static bool holds(const struct loop_context *c, const struct loop_source *of, ui
 void loop_sources_part(const struct loop_context *c, struct loop_source *of)
 {
     for (uint32_t a = 0; a < c->loops->n; a++)
-        for (uint32_t b = 0; b < c->loops->n; b++) {
+        for (uint32_t b = 0; b < c->loops->n && of[a].line_last > of[a].head_line; b++) {
             if (!holds(c, of, a, b) || !are_moved(c, of, a, b))
                 continue;
             uint32_t last = of[a].head_line;
