@@ -501,6 +501,15 @@ static void join_copies(struct spot *spots, struct map *first, uint32_t block, u
     spots[a < b ? b : a].copy = a < b ? a : b;
 }
 
+/* A loop in another one of the same place is no copy of it: both begin on one line. */
+static void join_nested(struct finding *finding, struct map *by_loop, uint32_t block)
+{
+    const struct cfg_loops *loops = &finding->function->loops;
+    for (uint32_t loop = finding->function->blocks[block].loop; loop != CFG_NONE; loop = loops->at[loop].parent)
+        if (map_get(by_loop, key_pair(finding->spots[block].place, loop)))
+            join_copies(finding->spots, by_loop, block, loop);
+}
+
 /* A compiler makes several loops of one: where it inlines a routine twice, uses vectors in one, or asks a condition in
  * one only. Of code outside loops, each inlining is a copy. */
 static void find_copies(struct finding *finding)
@@ -518,6 +527,9 @@ static void find_copies(struct finding *finding)
         for (uint32_t i = 0; i < block->n_lines && block->loop == CFG_NONE; i++)
             join_copies(finding->spots, &by_inlining, b, block->lines[i].copy);
     }
+    for (uint32_t b = 0; b < function->n_blocks; b++)
+        if (finding->spots[b].place != CODE_NONE)
+            join_nested(finding, &by_loop, b);
     map_release(&by_loop);
     map_release(&by_inlining);
 }
