@@ -344,6 +344,7 @@ struct ww_switch {
 enum {
     WW_SW_OUT = 1,
     WW_SW_PREEMPTED = 2, /* with OUT: was runnable */
+    WW_SW_STOPPED = 16,  /* with both: until it is back its process was stopped, by a signal or with its machine */
     /* In a WW_GAP: */
     WW_SW_UNRECORDED = 4, /* no switch of this thread is recorded anywhere */
     WW_SW_IN_CALL = 8,    /* and all of the gap lies inside an MPI call */

@@ -54,8 +54,15 @@ enum archive_generator {
     ARCHIVE_N_GEN
 };
 
-/* The metric of the scheduler: 1 on a CPU, 0 off it and blocked, 2 off it although runnable. */
-enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };
+/* The metric of the scheduler: 1 on a CPU, 0 off it and blocked, 2 off it although runnable, 3 off it since its process
+ * is stopped. */
+enum {
+    ARCHIVE_METRIC_SCHED,
+    ARCHIVE_SCHED_OFF = 0,
+    ARCHIVE_SCHED_ON = 1,
+    ARCHIVE_SCHED_PREEMPTED = 2,
+    ARCHIVE_SCHED_STOPPED = 3
+};
 /* The I/O paradigm, MPI-IO. */
 enum { ARCHIVE_IO_PARADIGM };
 /* Parameters that carry something in their attributes: exact counts. An operation that is pending in a call that never

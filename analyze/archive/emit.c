@@ -519,6 +519,7 @@ void emit_switch(struct emit_location *location, const struct ww_switch *record)
 {
     OTF2_Type type = OTF2_TYPE_UINT64;
     OTF2_MetricValue value = {.unsigned_int = !(record->flags & WW_SW_OUT)      ? ARCHIVE_SCHED_ON
+                                              : record->flags & WW_SW_STOPPED   ? ARCHIVE_SCHED_STOPPED
                                               : record->flags & WW_SW_PREEMPTED ? ARCHIVE_SCHED_PREEMPTED
                                                                                 : ARCHIVE_SCHED_OFF};
     location->is_off = record->flags & WW_SW_OUT;

@@ -379,7 +379,7 @@ void join_write_definitions(struct join *join)
     define_contexts(&defs);
     OTF2_MetricMemberRef member = 0;
     DEFINE(&defs, MetricMember, member, defs_string_id(&defs, "WHYWAIT::SCHEDULED"),
-           defs_string_id(&defs, "1: on a CPU; 0: off it, blocked; 2: off it although runnable"),
+           defs_string_id(&defs, "1: on a CPU; 0: off it, blocked; 2: off it although runnable; 3: stopped"),
            OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
            defs_string_id(&defs, "#"));
     DEFINE(&defs, MetricClass, ARCHIVE_METRIC_SCHED, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU);

@@ -2,7 +2,6 @@
 #include "analyze/blame/efficiency.h"
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
-#include "wrap/notes.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -572,24 +571,14 @@ static struct machine_host *host_of(struct analysis *analysis, const char *name)
     return host;
 }
 
-static bool is_noted(const struct trace *trace, const char *begin)
-{
-    for (uint32_t i = 0; i < trace->n_notes; i++)
-        if (!strncmp(trace->notes[i], begin, strlen(begin)))
-            return true;
-    return false;
-}
-
 void stops_write(struct analysis *analysis, const struct lanes *lanes)
 {
     const struct trace *trace = analysis->trace;
     struct machine *machine = &analysis->machine;
-    if (!is_noted(trace, WW_NOTE_STOPPED))
-        return;
     machine->stops = arena_array(&analysis->arena, struct machine_stop, trace->n_ranks + 1);
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
         uint32_t lane = lanes->rank_lane[rank];
-        double stopped_ns = lane == TRACE_NONE ? 0 : (double)lanes->at[lane].lacked_long_ns, off_ns = 0;
+        double stopped_ns = lane == TRACE_NONE ? 0 : (double)lanes->at[lane].stopped_ns, off_ns = 0;
         for (uint32_t i = 0; i < machine->n_ranks; i++)
             off_ns = machine->ranks[i].rank == rank ? machine->ranks[i].time_ns : off_ns;
         if (stopped_ns > 0)

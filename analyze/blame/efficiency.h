@@ -132,5 +132,5 @@ uint32_t gains_count_contradictions(const struct analysis *analysis);
 
 /* Adds the hosts of the trace to the machine of the analysis. */
 void hosts_write(struct analysis *analysis);
-/* Which processes were stopped, where the recorder noted a stop: their main threads, after the last event. */
+/* Which processes were stopped, by what the recorder told of their main threads; after the last event. */
 void stops_write(struct analysis *analysis, const struct lanes *lanes);

@@ -48,7 +48,7 @@ static void pack_location(const struct section_passes *passes, uint32_t location
 {
     const struct queue_of_calls *lane = &passes->replay->lanes[location];
     pack_value(packing, passes->cut_sites[location]);
-    pack_value(packing, passes->lanes->at[location].lacked_long_ns);
+    pack_value(packing, passes->lanes->at[location].stopped_ns);
     pack_value(packing, lane->calls.n);
     for (size_t i = 0; i < lane->calls.n; i++)
         pack_value(packing, lane->calls.at[i].n);
@@ -116,10 +116,10 @@ static void unpack_location(struct findings *findings, uint32_t location, struct
                             struct unpacking *unpacking)
 {
     struct location_done *done = &findings->done[location];
-    uint64_t lacked_long_ns;
+    uint64_t stopped_ns;
     unpack_value(unpacking, &done->cut_site);
-    unpack_value(unpacking, &lacked_long_ns);
-    done->lacked_long_ns += lacked_long_ns;
+    unpack_value(unpacking, &stopped_ns);
+    done->stopped_ns += stopped_ns;
     unpack_vec(unpacking, &section->calls);
     unpack_vec(unpacking, &section->left);
     begin_in(findings, done);
@@ -246,5 +246,5 @@ void findings_give(struct findings *findings, const struct section_passes *passe
         atoms_know(findings->pools, &passes->locks->works.at[i].atoms);
     }
     for (uint32_t i = 0; i < findings->trace->n_locations; i++)
-        passes->lanes->at[i].lacked_long_ns = findings->done[i].lacked_long_ns;
+        passes->lanes->at[i].stopped_ns = findings->done[i].stopped_ns;
 }

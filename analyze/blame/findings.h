@@ -21,8 +21,8 @@ struct section_passes {
 struct location_done {
     VEC(uint32_t) calls;
     VEC(uint32_t) left;
-    uint32_t cut_site;       /* of the section that is added */
-    uint64_t lacked_long_ns; /* as a lane has it */
+    uint32_t cut_site;   /* of the section that is added */
+    uint64_t stopped_ns; /* as a lane has it */
 };
 
 struct findings {

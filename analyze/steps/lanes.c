@@ -2,7 +2,6 @@
 #include "analyze/steps/lanes.h"
 #include "analyze/counts/executions.h"
 #include "wrap/base/containers.h"
-#include "wrap/notes.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -506,6 +505,7 @@ static void lane_off(struct lanes *lanes, struct lane *lane, const struct event 
     lane->off_since_ns = event->time_ns;
     sleeper_begins(&lane->sleeper);
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+    lane->is_stopped = event->flags & WW_SW_STOPPED;
     lane->may_sleep_since = !lane->has_switches && lane->off_kind == OFF_BLOCKED;
     lane->has_switches = true;
     if (lane->off_kind == OFF_BLOCKED)
@@ -575,8 +575,8 @@ static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
     uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
     lane->is_off_cpu = false;
-    if (lane->off_kind == OFF_PREEMPTED && now_ns >= lane->off_since_ns + WW_STOP_LEAST_NS)
-        lane->lacked_long_ns += now_ns - lane->off_since_ns;
+    if (lane->is_stopped)
+        lane->stopped_ns += now_ns - lane->off_since_ns;
     if (!lane->depth && now_ns > since_ns && !lane->is_worker) {
         uint64_t others_ns = 0;
         lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;

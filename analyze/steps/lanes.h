@@ -47,8 +47,9 @@ struct lane {
     enum off_kind off_kind;
     bool may_sleep_since; /* nothing tells of it before: it may have been found asleep, when sampling began */
     struct sleeper sleeper;
-    uint32_t next_worker;    /* among the busy ones of its rank; TRACE_NONE */
-    uint64_t lacked_long_ns; /* ready to run but without a CPU, all times that may be a stop (wrap/notes.h) */
+    uint32_t next_worker; /* among the busy ones of its rank; TRACE_NONE */
+    bool is_stopped;      /* off the CPU with its process */
+    uint64_t stopped_ns;  /* all such times */
     struct team_member member;
     struct team_sums off_sums; /* the team's, when it left the CPU */
     struct team_sums run_sums; /* likewise, when the stretch began, */

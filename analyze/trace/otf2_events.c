@@ -245,7 +245,9 @@ CALLBACK(on_metric, OTF2_MetricRef metric, uint8_t n, const OTF2_Type *types, co
         return OK;
     uint64_t state = values[0].unsigned_int;
     struct event *event = append_event(location, time, state == ARCHIVE_SCHED_ON ? EV_ON : EV_OFF);
-    event->flags = state == ARCHIVE_SCHED_PREEMPTED ? WW_SW_PREEMPTED : 0;
+    event->flags = state == ARCHIVE_SCHED_PREEMPTED ? WW_SW_PREEMPTED
+                   : state == ARCHIVE_SCHED_STOPPED ? WW_SW_PREEMPTED | WW_SW_STOPPED
+                                                    : 0;
     return OK;
 }
 

@@ -113,7 +113,7 @@ enum event_kind {
     EV_PROBED,     /* inside the MPI region: it found a message: peer, comm, tag */
     EV_OUTSIDE,    /* inside the MPI region: it needed processes outside of the run */
     EV_SAMPLE,     /* frame, weight_ns, flags WW_S_ */
-    EV_OFF,        /* the thread left the CPU: flags WW_SW_PREEMPTED */
+    EV_OFF,        /* the thread left the CPU: flags WW_SW_PREEMPTED, WW_SW_STOPPED */
     EV_ON,         /* and came back */
     EV_BINS,       /* exact counts since the last EV_BINS of this location: bins, n_bins */
     EV_CONTROL,    /* recording off (flags 0) or on */

@@ -324,6 +324,9 @@ static void test_stacks(void **state)
         image_sample(&samples, (struct ww_sample){.time_ns = at(50), .weight_ns = 1000000, .stack = 1});
         image_switch(&samples, (struct ww_switch){.time_ns = at(60), .flags = WW_SW_OUT | WW_SW_PREEMPTED});
         image_switch(&samples, (struct ww_switch){.time_ns = at(70)});
+        image_switch(&samples,
+                     (struct ww_switch){.time_ns = at(72), .flags = WW_SW_OUT | WW_SW_PREEMPTED | WW_SW_STOPPED});
+        image_switch(&samples, (struct ww_switch){.time_ns = at(74)});
         image_sample(&samples,
                      (struct ww_sample){.time_ns = at(80), .weight_ns = 7, .stack = 1, .flags = WW_S_BLOCKED});
         image_sample(&samples, (struct ww_sample){
@@ -349,6 +352,8 @@ static void test_stacks(void **state)
                                             "1 leave MPI_Barrier",
                                             "1 sample frame 2 weight 1000000 flags 0",
                                             "1 off 2",
+                                            "1 on",
+                                            "1 off 18",
                                             "1 on",
                                             "1 sample frame 2 weight 7 flags 2",
                                             "1 sample frame 2 weight 8 flags 10",

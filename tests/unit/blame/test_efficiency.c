@@ -9,11 +9,34 @@
 
 #define assert_close(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)
 
-static void no_cpu(struct scene *scene, uint32_t rank, uint64_t from_us, uint64_t to_us)
+static void no_cpu(struct scene *scene, uint32_t rank, uint64_t from_us, uint64_t to_us, uint32_t flags)
 {
-    scene_event(scene,
-                (struct event){.kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000, .flags = WW_SW_PREEMPTED});
+    scene_event(scene, (struct event){
+                           .kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000, .flags = WW_SW_PREEMPTED | flags});
     scene_event(scene, (struct event){.kind = EV_ON, .loc = rank, .time_ns = to_us * 1000});
+}
+
+/* A rank lacks a CPU for half a second. Only the recorder can tell whether it was stopped. */
+static void lacking_a_cpu_for_long_is_no_stop(void **state)
+{
+    (void)state;
+    for (uint32_t is_stopped = 0; is_stopped < 2; is_stopped++) {
+        struct scene *scene = scene_make(2);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            scene_work(scene, rank, "work", 1000);
+            no_cpu(scene, rank, 1010, 501010, rank && is_stopped ? WW_SW_STOPPED : 0);
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 503000);
+        }
+        scene->trace->notes = (const char *[]){"the process was stopped for a while, by a signal or with its machine"};
+        scene->trace->n_notes = 1;
+        const struct machine *machine = &scene_analyse(scene)->machine;
+        assert_int_equal(machine->n_stops, is_stopped);
+        if (is_stopped) {
+            assert_int_equal(machine->stops[0].rank, 1);
+            assert_close(machine->stops[0].stopped_ns, 500e6);
+        }
+        scene_free(scene);
+    }
 }
 
 /* Both compute for 1000 us and are in the barrier for 2000, most of it without a CPU: no slow network. */
@@ -25,7 +48,7 @@ static void lacking_a_cpu_inside_mpi_is_no_transfer(void **state)
         for (uint32_t rank = 0; rank < 2; rank++) {
             scene_work(scene, rank, "work", 1000);
             if (is_absent)
-                no_cpu(scene, rank, 1010, 2990);
+                no_cpu(scene, rank, 1010, 2990, 0);
             scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 3000);
         }
         const struct efficiency *at = &scene_analyse(scene)->efficiency;
@@ -50,7 +73,7 @@ static void transfers_matter_by_their_part_of_all_time(void **state)
             scene_work(scene, rank, "work", 1000 + rank);
         for (uint32_t rank = 0; rank < 2; rank++) {
             if (is_absent)
-                no_cpu(scene, rank, 1010, 9010);
+                no_cpu(scene, rank, 1010, 9010, 0);
             scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us);
         }
         scene_analyse(scene);
@@ -62,6 +85,7 @@ static void transfers_matter_by_their_part_of_all_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lacking_a_cpu_for_long_is_no_stop),
         cmocka_unit_test(lacking_a_cpu_inside_mpi_is_no_transfer),
         cmocka_unit_test(transfers_matter_by_their_part_of_all_time),
     };

@@ -141,10 +141,11 @@ static void *helper_main(void *unused)
     work();
     pthread_mutex_lock(&helper.lock);
     while (!helper.end) {
-        uint64_t patience_ns = sampler_patience_ns(), now_ns = recorder_now_ns(), t = now_ns + patience_ns;
+        /* The count before the clock: a helper that loses its CPU in between is late, but ready as well. */
+        uint64_t patience_ns = sampler_patience_ns(), ready_ns = machine_ready_ns();
+        uint64_t now_ns = recorder_now_ns(), t = now_ns + patience_ns;
         if (now_ns == 0) /* a clock that fails must not make this a loop without rest */
             nanosleep(&(struct timespec){0, (long)patience_ns}, NULL);
-        uint64_t ready_ns = machine_ready_ns();
         struct timespec until = {(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
         if (!atomic_load(&helper.has_work))
             pthread_cond_timedwait(&helper.wake, &helper.lock, &until);

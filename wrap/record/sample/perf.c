@@ -274,14 +274,23 @@ void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
     write_switch(thread, WW_SW_OUT, now_ns);
 }
 
-static void take_back_in_call(struct recorder_thread *thread, uint64_t time_ns)
+/* It was off the CPU until now, runnable or stopped. */
+static void write_absence(struct recorder_thread *thread, uint64_t off_ns, uint64_t time_ns, bool is_stopped)
+{
+    write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED | (is_stopped ? WW_SW_STOPPED : 0), time_ns - off_ns);
+    if (is_stopped)
+        say_note("the process was stopped for a while, by a signal or with its machine: that is told as time without a "
+                 "CPU");
+}
+
+static void take_back_in_call(struct recorder_thread *thread, uint64_t time_ns, bool is_stopped)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t call_ns = visits_call_ns(thread, s->asleep_since_ns);
     uint64_t off_ns = absence_add(&s->absence, call_ns, s->asleep_since_ns, time_ns);
     if (off_ns == 0)
         return;
-    write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, time_ns - off_ns);
+    write_absence(thread, off_ns, time_ns, is_stopped);
     write_switch(thread, 0, time_ns);
 }
 
@@ -305,7 +314,7 @@ static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t ti
     uint64_t ready_ns = stopped_ns + wake_ready_ns(&thread->sampler->wake, off_ns - stopped_ns);
     if (ready_ns > 0) {
         write_switch(thread, 0, time_ns - ready_ns);
-        write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, time_ns - ready_ns);
+        write_absence(thread, ready_ns, time_ns, stopped_ns > 0);
     }
     return off_ns - ready_ns;
 }
@@ -347,8 +356,9 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
     } else {
-        if (s->state == OFF_IN_CALL || was_stopped_in_call(thread, time_ns, stop))
-            take_back_in_call(thread, time_ns);
+        bool is_stopped = was_stopped_in_call(thread, time_ns, stop);
+        if (s->state == OFF_IN_CALL || is_stopped)
+            take_back_in_call(thread, time_ns, is_stopped);
         if (s->state == OFF_ASLEEP)
             s->asleep_ns += take_back_from_sleep(thread, time_ns, stop);
         if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)

@@ -3,7 +3,6 @@
  * The helper's side of sampling: which source of samples works here, which threads there are, and which of them sleep.
  */
 #include "wrap/record/sample/sampler.h"
-#include "wrap/notes.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/sample/accounts.h"
@@ -487,10 +486,8 @@ void sampler_slept(uint64_t began_ns, uint64_t due_ns, uint64_t ready_ns)
     if (!sampler.on || !sampler.has_switches) /* no switches to which it could be applied */
         return;
     struct stop stop = stop_between(began_ns, due_ns, now_ns, ready_by_now_ns - ready_ns);
-    if (stop.until_ns == 0)
-        return;
-    sampler.stop = stop;
-    say_note(WW_NOTE_STOPPED ", by a signal or with its machine: that is told as time without a CPU");
+    if (stop.until_ns > 0)
+        sampler.stop = stop;
 }
 
 uint64_t sampler_patience_ns(void)

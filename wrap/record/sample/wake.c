@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/sample/wake.h"
-#include "wrap/notes.h"
 
 enum {
     WORTH_TELLING_NS = 20000, /* an idle processor takes some microseconds to wake up */
+    /* Shorter stops are not told from a busy machine: virtual CPUs are away for some ten milliseconds, each at its own
+     * time. */
+    STOP_LEAST_NS = 100000000,
 };
 
 void wake_take_absence(struct wake *wake, bool was_asleep, uint64_t off_ns)
@@ -26,7 +28,7 @@ uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns)
 
 struct stop stop_between(uint64_t began_ns, uint64_t due_ns, uint64_t now_ns, uint64_t ready_ns)
 {
-    uint64_t latest_ns = due_ns + ready_ns + WW_STOP_LEAST_NS;
+    uint64_t latest_ns = due_ns + ready_ns + STOP_LEAST_NS;
     return now_ns > latest_ns ? (struct stop){began_ns, now_ns - ready_ns} : (struct stop){0, 0};
 }
 

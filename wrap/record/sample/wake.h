@@ -9,6 +9,9 @@
  *
  * A thread did not sleep either while the whole process was stopped: by a signal, as batch systems stop a job for
  * another one, or with its virtual machine. No switch tells, but the helper sleeps most of the time, and is late then.
+ * A helper that lacks a CPU is late as well. The kernel counts most of that as time ready, but not all: it may count
+ * none where a thread loses its CPU on the way to sleep. So two threads must agree: the helper was late without being
+ * ready, and another one was off the CPU meanwhile without being runnable.
  */
 #pragma once
 #include <stdbool.h>
