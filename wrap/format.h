@@ -43,7 +43,7 @@ enum {
 struct ww_machine {
     uint64_t n_cpus;         /* of the node, online */
     uint64_t limit_milli;    /* thousandths of a CPU, whose time the control group may use; 0 = no limit */
-    uint64_t n_busy_threads; /* the most threads at once that each used 1 % of a CPU */
+    uint64_t n_busy_threads; /* the most that ran or were ready at once, 0 also where no switches are known */
     /* Since start_ns, for watched_ns: CPU time of this process, of everybody on the node, what the host of a virtual
      * machine took away, and what the limit did. */
     uint64_t watched_ns, own_ns, busy_ns, stolen_ns, throttled_ns;

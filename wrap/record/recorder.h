@@ -110,8 +110,6 @@ struct recorder_thread {
     struct spool samples;
     struct stack_table sample_stacks;
     struct sampler_thread *sampler;
-    int32_t watched_tid;
-    uint64_t watched_from_ns, watched_from_cpu_ns;
 };
 
 #define RATE_CALIBRATED UINT64_MAX

@@ -329,38 +329,16 @@ void threads_keep_up(void (*when_full)(struct recorder_thread *thread))
     }
 }
 
-/* Whether a thread is busy is told by what it takes of the time since it was first seen. */
-static void watch(struct recorder_thread *thread, uint64_t now_ns, uint64_t cpu_ns)
+void threads_look_at_cpus(void)
 {
-    thread->watched_tid = thread->tid;
-    thread->watched_from_ns = now_ns;
-    thread->watched_from_cpu_ns = cpu_ns;
-}
-
-void threads_watch_new(void)
-{
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        if (atomic_load(&t->state) == THREAD_RUNS && t->watched_tid != t->tid)
-            watch(t, recorder_now_ns(), 0);
-}
-
-unsigned threads_look_at_cpus(bool is_first)
-{
-    unsigned n_busy = 0;
-    uint64_t now_ns = recorder_now_ns();
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (atomic_load(&t->state) != THREAD_RUNS)
             continue;
-        uint64_t cpu_ns = machine_thread_ns(t->tid);
-        if (is_first) /* what MPI's own threads used to start is not counted */
-            watch(t, now_ns, cpu_ns);
-        n_busy += now_ns > t->watched_from_ns && cpu_ns >= t->watched_from_cpu_ns + (now_ns - t->watched_from_ns) / 100;
         if (spool_is_open(&t->events))
             machine_read_cpus(t->tid, t->events.header->cpus);
         if (spool_is_open(&t->samples))
             machine_read_cpus(t->tid, t->samples.header->cpus);
     }
-    return n_busy;
 }
 
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns)

@@ -17,11 +17,8 @@ void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
 /* The helper's part: prepares segments, brings the headers up to date, closes files of threads that have ended.
  * when_full: called for threads whose file has no more room. */
 void threads_keep_up(void (*when_full)(struct recorder_thread *thread));
-/* From now on it is watched what threads that are new take of a CPU. */
-void threads_watch_new(void);
-/* Brings up to date which CPUs the threads may use. The number of them that have used 1 % of a CPU since they are
- * watched, which the first look begins anew. */
-unsigned threads_look_at_cpus(bool is_first);
+/* Brings up to date which CPUs the threads may use. */
+void threads_look_at_cpus(void);
 /* The thread of this number and state has ended, and no other goes on with its files. False when that is not so. */
 bool threads_close(struct recorder_thread *thread, enum recorder_thread_state from, int32_t tid);
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);

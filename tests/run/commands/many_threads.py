@@ -6,6 +6,7 @@ All at the same time: the archive is left to the report, which the closing line 
 One after the other: they share files, so that the archive is made at once and all calls are in it.
 More than there is room for: whoever is told something is told that calls are missing, and how many.
 Threads that compute beside the main thread, each for a moment: the rank has more busy threads than CPUs.
+A thread that computes while the main thread sleeps, and the other way round: one is busy at once.
 
     many_threads.py BUILD_DIR
 """
@@ -59,6 +60,9 @@ def main():
     run = Run([], "40", "compute")
     host = run.report["machine"]["hosts"][0]
     check(host["busy_threads"] == 2 and host["large_teams"] == [0], "busy for a moment", host)
+    run = Run([], "20", "turns")
+    host = run.report["machine"]["hosts"][0]
+    check(host["busy_threads"] == 1 and not host["large_teams"], "in turns", host)
 
 
 main()

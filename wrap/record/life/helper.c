@@ -45,16 +45,17 @@ static struct {
 static void look_at_machine(struct recorder_thread *first, bool is_last)
 {
     uint64_t watched_ns = recorder_now_ns() - recorder.start_ns;
-    threads_watch_new();
-    if (!first || !spool_is_open(&first->events) || (!is_last && watched_ns < helper.look_at_machine_ns))
+    if (!first || !spool_is_open(&first->events))
         return;
-    bool is_first = helper.look_at_machine_ns == FIRST_LOOK_NS;
-    helper.look_at_machine_ns = watched_ns + (watched_ns < MACHINE_PERIOD_NS ? watched_ns : MACHINE_PERIOD_NS);
     struct ww_machine *machine = &first->events.header->machine;
-    machine_watch(machine, watched_ns);
-    unsigned n_busy = threads_look_at_cpus(is_first);
+    unsigned n_busy = sampler_at_once(recorder_now_ns());
     if (n_busy > machine->n_busy_threads)
         machine->n_busy_threads = n_busy;
+    if (!is_last && watched_ns < helper.look_at_machine_ns)
+        return;
+    helper.look_at_machine_ns = watched_ns + (watched_ns < MACHINE_PERIOD_NS ? watched_ns : MACHINE_PERIOD_NS);
+    machine_watch(machine, watched_ns);
+    threads_look_at_cpus();
 }
 
 static struct recorder_thread *first_thread(void)

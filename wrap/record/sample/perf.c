@@ -336,6 +336,14 @@ static void count_switch(struct recorder_thread *thread, uint64_t time_ns, bool 
         n_in_calls += yielding_delays(&thread->sampler->yielding, visits_call_ns(thread, time_ns));
 }
 
+static void follow_need(struct sampler_thread *s, enum gap_state state, uint64_t time_ns)
+{
+    bool was_asleep = s->need.state == GAP_ASLEEP && state == GAP_ON && time_ns > s->asleep_since_ns;
+    need_switch(&s->need, state, time_ns);
+    if (was_asleep)
+        need_was_woken(&s->need, wake_ready_ns(&s->wake, time_ns - s->asleep_since_ns));
+}
+
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header, const struct stop *stop)
 {
     struct sampler_thread *s = thread->sampler;
@@ -344,6 +352,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     bool preempted = state == GAP_READY;
     s->switching.n_switches++;
     gap_switch(&s->gap, state, time_ns);
+    follow_need(s, state, time_ns);
     if (state != GAP_ON) {
         count_switch(thread, time_ns, preempted);
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;

@@ -8,6 +8,7 @@
 #include "wrap/record/sample/ring.h"
 #include "wrap/record/sample/switching.h"
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/sample/need.h"
 #include "wrap/record/sample/wake.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@ struct sampler_thread {
     unsigned n_widened;    /* how often its window was made wider */
     struct gap gap;
     struct wake wake;
+    struct need need;
     uint64_t end_slot; /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
     struct switching switching;
     struct timer_ring *timer; /* instead of the rings */

@@ -45,6 +45,8 @@ enum {
     COSTS_PER_PERIOD = 200,
     ODD_NS = 12347,
     SWITCHING_TICKS = 3, /* between samples of a thread that switches often */
+    /* At least so long is watched how many threads need a CPU: a dozen share one in turns of some milliseconds. */
+    AT_ONCE_NS = 50000000,
 };
 
 static struct {
@@ -59,6 +61,8 @@ static struct {
     bool has_sighted;         /* some of them will be sampled if they are still there */
     uint64_t n_drawn;         /* random numbers */
     struct stop stop;         /* the last one */
+    /* Since then it is watched how many threads need a CPU. Those that have ended needed it for so long. */
+    uint64_t need_from_ns, ended_need_ns;
 } sampler;
 
 /* From three to five quarters of it, so that nothing goes on in step with the program. The numbers are those of
@@ -200,6 +204,7 @@ static void attach(struct recorder_thread *thread, int32_t tid)
     s->fills_ns = UINT64_MAX;
     s->began_ns = s->looks.last_ns = s->drained_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
+    need_begin(&s->need, machine_is_runnable(tid), s->began_ns);
     struct gap_account account;
     if (gap_read_account(tid, s->began_ns, &account)) {
         wake_take_count(&s->wake, account.ready_ns, false);
@@ -251,6 +256,14 @@ static void drain(struct recorder_thread *thread, uint64_t until_ns)
     }
 }
 
+/* A time ready that began before counts as well, but no more than there was time. */
+static uint64_t take_need_ns(struct sampler_thread *s, uint64_t now_ns)
+{
+    uint64_t from_ns = s->began_ns > sampler.need_from_ns ? s->began_ns : sampler.need_from_ns;
+    uint64_t needed_ns = need_take_ns(&s->need, now_ns), most_ns = now_ns > from_ns ? now_ns - from_ns : 0;
+    return needed_ns < most_ns ? needed_ns : most_ns;
+}
+
 /* A thread that has ended: what it left in the rings. Without a file of events nobody goes on with its files. */
 static void end_thread(struct recorder_thread *thread)
 {
@@ -260,6 +273,7 @@ static void end_thread(struct recorder_thread *thread)
     else
         sampler.n_short_lives += sampler.n_short_lives < MOST_SHORT_LIVES;
     drain(thread, UINT64_MAX);
+    sampler.ended_need_ns += take_need_ns(thread->sampler, thread->sampler->need.since_ns);
     detach(thread);
     threads_close(thread, THREAD_RUNS, tid);
 }
@@ -464,6 +478,19 @@ void sampler_drain(void)
         else
             look_if_asleep(t, now_ns);
     }
+}
+
+unsigned sampler_at_once(uint64_t now_ns)
+{
+    uint64_t watched_ns = now_ns - sampler.need_from_ns, needed_ns = sampler.ended_need_ns;
+    if (!sampler.on || !sampler.has_switches || watched_ns < AT_ONCE_NS)
+        return 0;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        needed_ns += t->sampler ? take_need_ns(t->sampler, now_ns) : 0;
+    bool is_first = sampler.need_from_ns == 0; /* what MPI's own threads need to start is not counted */
+    sampler.need_from_ns = now_ns;
+    sampler.ended_need_ns = 0;
+    return is_first ? 0 : (unsigned)((needed_ns + watched_ns / 2) / watched_ns);
 }
 
 void sampler_stop(void)

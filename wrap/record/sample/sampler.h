@@ -25,6 +25,9 @@ int sampler_descriptor(const struct recorder_thread *first);
 void sampler_follow_threads(void);
 /* Takes what the kernel collected since the last time. */
 void sampler_drain(void);
+/* The number of threads that need a CPU, on average since the last time that it told. 0 = it is too early to tell, or
+ * not known. After sampler_drain. */
+unsigned sampler_at_once(uint64_t now_ns);
 void sampler_stop(void);
 /* The helper began to sleep then until it was due, and was ready without a CPU for so long before it began: to be told
  * when it is back. */
