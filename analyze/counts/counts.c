@@ -223,7 +223,7 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
 
 static bool lies_in(const struct cfg_loops *loops, uint32_t loop, uint32_t outer)
 {
-    while (loop != CFG_NONE && loop != outer)
+    while (loop < loops->n && loop != outer)
         loop = loops->at[loop].parent;
     return loop == outer;
 }

@@ -505,7 +505,7 @@ static void join_copies(struct spot *spots, struct map *first, uint32_t block, u
 static void join_nested(struct finding *finding, struct map *by_loop, uint32_t block)
 {
     const struct cfg_loops *loops = &finding->function->loops;
-    for (uint32_t loop = finding->function->blocks[block].loop; loop != CFG_NONE; loop = loops->at[loop].parent)
+    for (uint32_t loop = finding->function->blocks[block].loop; loop < loops->n; loop = loops->at[loop].parent)
         if (map_get(by_loop, key_pair(finding->spots[block].place, loop)))
             join_copies(finding->spots, by_loop, block, loop);
 }

@@ -373,22 +373,22 @@ struct answer {
         ANSWER_HANG,      /* ranks wait without end, in a ring or for longer than for all causes */
         ANSWER_BROKE_OFF, /* the run ended otherwise than by MPI_Finalize, and lost nothing else that people notice */
     } kind;
-    bool has_causes;           /* causes are worth a look, also those that the answer is not about */
     uint32_t number;           /* of the cause or the partition */
+    uint32_t gains_more;       /* from 1: another cause, which gains so much more that people care for it; 0 = none */
+    uint32_t first_end;        /* from 1: the rank whose end may have taken the others with it; 0 = none is known to */
+    bool has_causes;           /* causes are worth a look, also those that the answer is not about */
+    bool is_lacking;           /* lacking_share is worth saying */
+    bool is_machine;           /* machine_share is worth saying */
+    bool lacks_cpus;           /* lacking_cpus_share is most, and no stop: little is known of the program */
+    bool is_minor;             /* waiting for ranks that had no CPU is most of it, and their code a trifle beside it */
     double waiting_ns;         /* that these ranks make by it, with what they had no CPU in it where is_lacking */
     double share;              /* of all waiting */
     double lacking_share;      /* of all that they make by it: they had no CPU */
-    bool is_lacking;           /* ... which is worth saying */
     double program_share;      /* waiting for what the program does, of all time */
     double transfer_share;     /* data that is moved while nobody is late, of all time */
     double machine_share;      /* waiting for ranks that had no CPU, of all time */
-    bool is_machine;           /* waiting for ranks that had no CPU is worth saying */
     double lacking_cpus_share; /* of all time, ranks had no CPU or waited for others that had none */
-    bool lacks_cpus;           /* that is most of it, and no stop: little is known of the program */
     double elsewhere_share;    /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
-    bool is_minor;             /* waiting for ranks that had no CPU is most of it, and their code a trifle beside it */
-    uint32_t gains_more;       /* from 1: another cause, which gains so much more that people care for it; 0 = none */
-    uint32_t first_end;        /* from 1: the rank whose end may have taken the others with it; 0 = none is known to */
     double negligible_ns; /* waiting below it is next to nothing of the time that the machine leaves to the program */
 };
 

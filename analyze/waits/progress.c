@@ -102,7 +102,9 @@ struct comeback progress_find(struct progress *progress, const struct progress_c
     for (size_t i = 0; i < call->n_targets; i++)
         kind |= call->targets[i].kinds;
     struct progress_part part = {kind, call->enter_ns, call->leave_ns, call->idle};
-    return progress_judge(progress, &part, is_alone ? (struct comeback){0} : last);
+    if (is_alone)
+        last = (struct comeback){0};
+    return progress_judge(progress, &part, last);
 }
 
 void progress_begun(struct progress *progress, uint32_t rank)
