@@ -61,7 +61,7 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
                                             {inside + 1, BODY, POINTS_RETURN},
                                             {inside, BODY, POINTS_CODE}};
     struct counts_block blocks[N_BLOCKS] = {0};
-    struct cfg_loop in_graph = {.depth = 1};
+    struct cfg_loop in_graph = {.parent = CFG_NONE, .depth = 1};
     struct counts_function function = {.blocks = blocks,
                                        .n_blocks = N_BLOCKS,
                                        .loops = {.at = &in_graph, .n = 1},
@@ -93,7 +93,7 @@ static void a_loop_without_a_label_is_the_one_before_it(void **state)
     while (depth_at(code, module, end) > 0)
         end++;
     struct counts_block blocks[N_BLOCKS] = {[EMPTY] = {.loop = CFG_NONE}};
-    struct cfg_loop in_graph = {.depth = 1};
+    struct cfg_loop in_graph = {.parent = CFG_NONE, .depth = 1};
     struct points_address labels[] = {
         {entry, BODY, POINTS_CODE}, {end, EMPTY, POINTS_CODE}, {end + 1, GONE, POINTS_CODE}};
     struct counts_function function = {.blocks = blocks,
@@ -127,7 +127,7 @@ static void a_call_tells_where_its_block_is(void **state)
     const struct points_address labels[] = {{loop->routine_address, BODY, POINTS_CODE},
                                             {loop->address + 1, BODY, POINTS_RETURN}};
     struct counts_block blocks[N_BLOCKS] = {0};
-    struct cfg_loop in_graph = {.depth = 1};
+    struct cfg_loop in_graph = {.parent = CFG_NONE, .depth = 1};
     struct counts_function function = {.blocks = blocks,
                                        .n_blocks = N_BLOCKS,
                                        .loops = {.at = &in_graph, .n = 1},
@@ -155,7 +155,7 @@ static void of_copies_the_one_as_deep_as_the_block_tells(void **state)
     assert_true(outer && inner);
     struct points_address labels[] = {{outer->address, BODY, POINTS_CODE}, {inner->address, BODY, POINTS_CODE}};
     struct counts_block blocks[N_BLOCKS] = {0};
-    struct cfg_loop in_graph = {.depth = 1};
+    struct cfg_loop in_graph = {.parent = CFG_NONE, .depth = 1};
     struct counts_function function = {.blocks = blocks,
                                        .n_blocks = N_BLOCKS,
                                        .loops = {.at = &in_graph, .n = 1},
