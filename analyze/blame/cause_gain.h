@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the run would gain without a cause (efficiency.h), by what is known of the cause: who waits for it, what lacked
- * a CPU meanwhile, and which part of it is done under a lock.
+ * The gain of a run without a cause (efficiency.h). It takes who waits for the cause, what lacked a CPU meanwhile, and
+ * which part is done under a lock. It gives the gains of struct cause.
  */
 #pragma once
 #include "analyze/blame/cause_sums.h"

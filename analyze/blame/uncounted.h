@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which counted places leave their work to code that is not counted: a library's, or code made at run time. From the
- * samples of all processes. How often such a place runs does not say how much there is to do in it; but the library may
+ * Counted places that leave their work to code that is not counted: a library's, or code made at run time. The samples
+ * of all processes tell. How often such a place runs does not say how much there is to do in it; but the library may
  * call the program back, as a sort does to compare, and that is counted.
  */
 #pragma once

@@ -834,12 +834,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
 {
     const struct sides sides = sides_named(arena, cause);
     switch (cause->advice) {
-    case ADVICE_SHARE_OR_OVERLAP:
+    case ADVICE_SHARE_OR_OVERLAP: {
+        const char *most = cause->is_gain_minor ? "" : arena_strdup(arena, amount_change(-cause->if_gone_ns).text);
         return arena_printf(arena,
                             "only %s %s time in this: let ranks do parts of it at the same time, overlap it with "
-                            "other work, or do without it (at most -%s)",
-                            sides.late.names, verb(&sides.late, "spends", "spend"),
-                            amount_duration(cause->if_gone_ns).text);
+                            "other work, or do without it%s%s%s",
+                            sides.late.names, verb(&sides.late, "spends", "spend"), *most ? " (at most " : "", most,
+                            *most ? ")" : "");
+    }
     case ADVICE_SHARE_BOTH:
         return arena_printf(
             arena, "%s %s other work meanwhile (--cause %zu): divide both together, as evenly as they take time",

@@ -13,7 +13,7 @@ enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
  * threads that call MPI did meanwhile, and lacked a CPU for. */
 enum { ON_CPU = OFF_N, BY_TEAM, BY_OTHERS, OTHERS_LACK, N_AMOUNTS };
 
-/* Every one has the first members: a line of the cache and half of the next one. */
+/* The members that each stretch uses come first: a line of the cache and half of the next one. */
 struct stretch {
     uint64_t begin_ns, end_ns;
     uint32_t from, to; /* sites */
