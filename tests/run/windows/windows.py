@@ -108,8 +108,8 @@ def check_causes():
         that("MPI_Wait" in calls, "for", routine, "others wait at", calls)
     that(not any("recording was off" in cause["name"] for cause in found["causes"] if cause["share"] >= 0.1), "time between windows is a cause")
     check_damaged_trend(folder)
-    whole, said, folder = report("turns", 400, [])
-    that(found["mpi_calls"] < 0.7 * whole["mpi_calls"], found["mpi_calls"], "calls of", whole["mpi_calls"])
+    whole, said, folder = report("turns", 100, [])
+    that(found["mpi_calls"] < 0.7 * 4 * whole["mpi_calls"], found["mpi_calls"], "calls of", 4 * whole["mpi_calls"])
     that(windows_of(whole) == 0, "a run without windows:", whole["notes"])
     done = subprocess.run([tool, "trend", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     that(done.returncode == 1 and "was not recorded in windows" in done.stdout, "trend without windows:", done.stdout)
@@ -117,9 +117,9 @@ def check_causes():
 
 def check_killed():
     """In the first window, between two, and somewhere: what was recorded until then is there."""
-    for options, n_least, n_most in ((["--window", "1h", "--every", "2h"], 0, 0), (["--window", "500ms", "--every", "1h"], 1, 1),
-                                     (["--window", "200ms", "--every", "500ms"], 2, 1000)):
-        found, said, folder = report("killed", 250, options, ends_well=False)
+    for options, turns, n_least, n_most in ((["--window", "1h", "--every", "2h"], 50, 0, 0), (["--window", "250ms", "--every", "1h"], 120, 1, 1),
+                                            (["--window", "200ms", "--every", "500ms"], 250, 2, 1000)):
+        found, said, folder = report("killed", turns, options, ends_well=False)
         that(n_least <= windows_of(found) <= n_most, "killed", options, found["notes"])
         is_compared = any("whywait trend" in note for note in found["notes"])
         that(is_compared == (windows_of(found) > 1), "killed", options, "says what compares the windows:", found["notes"])
@@ -184,7 +184,7 @@ def check_rest():
     found, said, folder = report("thread", 250, ["--window", "200ms", "--every", "600ms"])
     that(windows_of(found) >= 2, "with threads:", found["notes"])
     that(found["efficiency"]["unrecorded_ns"] >= 0.3 * found["efficiency"]["all_ns"], "with threads, unrecorded", found["efficiency"])
-    found, said, folder = report("turns", 250, ["--window", "200ms", "--every", "600ms", "--limit", "200k"])
+    found, said, folder = report("turns", 150, ["--window", "200ms", "--every", "600ms", "--limit", "200k"])
     that("LOST" in said or windows_of(found) >= 2, "without room:", said)
 
 

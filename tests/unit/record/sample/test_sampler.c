@@ -352,7 +352,7 @@ static struct found read_file(int thread)
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FAULTS_NS UINT64_MAX
 #else
-#define FAULTS_NS 10000000 /* of a second: a page may be taken away by the kernel itself */
+#define FAULTS_NS 10000000 /* of half a second: a page may be taken away by the kernel itself */
 #endif
 
 /* The sleeps are long beside the time that the helper waits for a CPU on a busy machine. */
@@ -379,7 +379,7 @@ static APART void do_beside(struct done *done)
     for (uint64_t end_ns = cpu_ns() + 50000000; cpu_ns() < end_ns; sink++)
         ; /* what is written to is copied now */
     done->beside_ns = cpu_ns();
-    compute_beside(1000000000);
+    compute_beside(500000000);
     done->beside_ns = cpu_ns() - done->beside_ns;
     record_leave(record_enter(1, RECORD_HERE), 0); /* what is before and behind it is told apart */
     done->ready_ns = machine_ready_ns();
