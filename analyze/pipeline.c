@@ -20,7 +20,7 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/efficiency.h"
 #include "analyze/code/script.h"
-#include "analyze/profile/flows.h"
+#include "analyze/profile/partings.h"
 #include "analyze/profile/profile.h"
 #include "analyze/readings/first.h"
 #include "analyze/readings/second.h"

@@ -1,34 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The point where ranks part: why the late side of a cause executes more in it than the others, each time that it is
- * entered.
+ * The counts of both sides of a cause as flow graphs: how often each edge of each counted function was taken and each
+ * block executed, for one process on average, and how much work that was: instructions, with those of the counted
+ * routines that are called. The work of a routine is shared out among its callers by calls, gprof's way (callgraph.h).
  *
- * The counts of both sides are solved once more, with the edges of the graphs. A cause is a loop or a routine, of
- * which the compiler may have made several. The one in which the late side did most is looked at. Its work is that of
- * its blocks (executions.h), with that of the counted routines they call. Four decisions can make it more for each
- * entry:
+ * A routine's lengths and calls are looked up when it is reached. Which routines a call leads to, and which loops are
+ * copies of one, is found once for all causes.
  *
- *     trips       a loop goes round more often each time it is entered
- *     branch      control goes another way
- *     recursion   a routine calls itself more often for each call from outside
- *     callee      a routine does more in each call: then the same is asked of that one
- *
- * A decision is worth the work of the late side that would not be done if it were taken as on the others: trips or the
- * probability of the way at theirs, everything inside as it is. Decisions contain each other: more iterations make
- * more executions of all that is inside. So the outermost one is taken that is worth at least half of the difference.
- *
- * If some of the others decide it as the late side does, it parts nobody from those: then the outermost one is taken
- * that parts all others and is worth no less, if there is one. Of more than 64 others, the first 64 are asked.
- *
- * If the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
- * routine, and the caller that calls it more often. Only the work of the cause itself counts there. If all ranks are
- * late at times, pieces of the run are compared, from one wait to the next: a loop with such a wait in it was entered
- * before the piece began, and more iterations of it in the piece say that ranks take turns. They decide nothing.
- *
- * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, for a branch one search
- * of the routine, and one solution of the routine that decides for each rank that is asked.
+ * A compiler makes several loops of one where it asks a condition in one of them only, or uses vectors in one. Copies
+ * have the place and the loop around them in common, or the loops around them are copies. All functions here take them
+ * for one loop: what goes from one copy to the next, over blocks that call nothing, does not enter it again.
  */
 #pragma once
 #include "analyze/blame/blame.h"
 
-void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions);
+enum flow_side { LATE, OTHERS, N_SIDES };
+
+struct flow_routine {
+    const struct counts_function *function;
+    uint32_t module;
+    double *edges[N_SIDES], *blocks[N_SIDES], calls[N_SIDES];
+    const uint32_t *first_copy; /* by loop; NULL = not reached */
+    struct flow_call {          /* direct ones of counted routines; NULL = not asked yet */
+        uint32_t block, callee;
+    } *at;
+    uint32_t n_calls;
+    double *length;        /* by block: instructions that count; NULL = not reached */
+    double *work[N_SIDES]; /* of each block, with what it calls */
+    double each[N_SIDES];  /* work of one call from outside */
+};
+
+/* Of all causes. */
+struct flow_known {
+    struct arena arena;
+    struct map callees; /* address of a function's table -> addresses of what its calls lead to */
+    struct map copies;  /* likewise, by loop the first copy of it */
+};
+
+struct flows {
+    struct arena arena;
+    struct executions *executions;
+    struct flow_known *known;
+    VEC(struct flow_routine) routines;
+    struct map by_function, by_entry; /* routine + 1 */
+    VEC(uint32_t) reached;            /* routines whose lengths are known */
+    bool has_focus;                   /* what is reached from now on has no length */
+    bool is_pieces;                   /* of the run, from one wait to the next, not the whole run */
+    enum flow_side side;              /* being read */
+    double n_processes[N_SIDES];
+};
+
+/* The late ranks that are in it for longer than the others, or all: those that come to it while others already wait,
+ * and do no more, part from nobody. By late rank of the cause. */
+bool *flows_late_of(struct arena *arena, const struct cause *cause);
+/* Reads both sides of the cause. */
+void flows_read(struct flows *flows, const struct analysis *analysis, const struct measures *measures,
+                const struct cause *cause);
+/* Adds the counts of one side. */
+void flows_read_side(struct flows *flows, enum flow_side side, const struct sparse *counts);
+void flows_release(struct flows *flows);
+void flow_known_release(struct flow_known *known);
+
+/* Looks up the calls of a routine. */
+void flows_find_calls(struct flows *flows, uint32_t number);
+/* Reaches a routine and all that it calls, directly or not. */
+void flows_reach(struct flows *flows, uint32_t routine);
+/* Computes the work of all that is reached, anew when lengths have changed. */
+void flows_find_work(struct flows *flows);
+double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number, enum flow_side side);
+
+/* Of a routine that was reached. In CFG_NONE every block lies. */
+bool flow_is_in(const struct flow_routine *routine, uint32_t loop, uint32_t block);
+bool flow_is_same_loop(const struct flow_routine *routine, uint32_t a, uint32_t b);
+/* How often the loop is entered from outside, and how often its heads are executed. */
+double flow_entries(const struct flow_routine *routine, uint32_t loop, enum flow_side side);
+double flow_turns(const struct flow_routine *routine, uint32_t loop, enum flow_side side);
+/* Of a head that nothing but labels is left of, nothing is known: then any other block of the loop's own tells. */
+uint32_t flow_loop_place(struct executions *executions, const struct flow_routine *routine, uint32_t loop);

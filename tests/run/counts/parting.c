@@ -101,6 +101,26 @@ KEPT static double calls_more(double x, int n)
     return x;
 }
 
+__attribute__((noipa)) static void look(int *is_found, int round)
+{
+    *is_found = round == 40;
+}
+
+/* GCC makes two loops of it with -O3, and leaves the first one for the second in round 40. */
+KEPT static double split(double x, int n)
+{
+    int is_found = 0;
+    for (int round = 0; round < n; round++) { /* SPLIT */
+        for (int i = 0; i < 100; i++)
+            x = x * 0.999 + 1.0 / (x + 2.0);
+        if (!is_found)
+            look(&is_found, round);
+    }
+    if (!is_found)
+        look(&is_found, n);
+    return x;
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -137,6 +157,9 @@ int main(int argc, char **argv)
         MPI_Barrier(pair);
         for (int turn = 0; turn < 100; turn++)
             sink = calls_more(sink, more * 50);
+        MPI_Barrier(pair);
+        for (int turn = 0; turn < 100; turn++)
+            sink = split(sink, more * 50);
         MPI_Barrier(pair);
     }
     if (rank > 1) /* nobody waits for rank 1 at the end */
