@@ -277,7 +277,7 @@ static bool is_at_first_call(const struct analysis *analysis, const struct cause
 
 /* Regularly, if most of what is felt at its first call comes with one class; and most of the times: where ranks wait at
  * that call for two reasons by turns, as for a message and then for all to have come, each class has every second.
- * Many short waits that have next to nothing of it do not count. */
+ * Many short waits that have next to nothing of it do not count: nor are they calls at which it is waited for. */
 static void cause_set_every(const struct writer *writer, struct cause *cause)
 {
     const struct analysis *analysis = writer->causes->input->analysis;
@@ -293,8 +293,11 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
         const struct wait_class *found = &analysis->sites[site].classes[class];
         bool is_most = classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns &&
                        (double)found->n_instances >= REGULAR_SHARE * n_calls;
-        if (site == cause->sites[0].site && (is_most || classes->at[i].ns >= MOST_SHARE * waiting_ns))
-            cause->every = found->when.every;
+        if (site != cause->sites[0].site || (!is_most && classes->at[i].ns < MOST_SHARE * waiting_ns))
+            continue;
+        cause->every = found->when.every;
+        if (cause->every > 1)
+            cause->sites[0].n_calls = found->n_instances;
     }
 }
 

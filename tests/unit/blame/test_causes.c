@@ -317,7 +317,7 @@ static void short_waits_in_between_hide_no_rhythm(void **state)
     }
     const struct cause *cause = &scene_analyse(scene)->causes[0];
     assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_classes, 2);
-    assert_int_equal(cause->sites[0].n_calls, 60);
+    assert_int_equal(cause->sites[0].n_calls, 60 / 5);
     assert_int_equal(cause->every, 5);
     scene_free(scene);
 }
