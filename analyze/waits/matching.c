@@ -445,6 +445,11 @@ static struct gathering *gathering_make(struct gatherings *gatherings, const str
     cap = 0;
     vec_grow((void **)&gathering->points, &cap, n + 1, sizeof(struct point *));
     memset(gathering->points, 0, (n + 1) * sizeof(struct point *));
+    if (call->coll == WW_COLL_NEIGHBOR && call->class == WW_ICOLLECTIVE) {
+        cap = 0;
+        vec_grow((void **)&gathering->each, &cap, n + 1, sizeof *gathering->each);
+        memset(gathering->each, 0, (n + 1) * sizeof *gathering->each);
+    }
     return gathering;
 }
 
@@ -462,9 +467,13 @@ void gathering_drop(struct gatherings *gatherings, struct gathering *gathering)
 
 void gathering_free(struct gatherings *gatherings, struct gathering *gathering)
 {
-    for (uint32_t i = 0; i < gathering->n; i++)
+    for (uint32_t i = 0; i < gathering->n; i++) {
         point_drop(gatherings->links, gathering->points[i]);
+        if (gathering->each)
+            point_drop(gatherings->links, gathering->each[i].point);
+    }
     point_drop(gatherings->links, gathering->came.point);
+    vec_free(gathering->each);
     vec_free(gathering->points);
     vec_free(gathering->order);
     vec_free(gathering);

@@ -102,6 +102,7 @@ struct gathering {
     struct point **points;    /* by index: when it came, held; NULL = not yet */
     uint32_t *order;          /* gathering_order */
     struct comeback came;     /* of those who have completed it, the last to come back to MPI for that */
+    struct comeback *each;    /* in a neighbourhood likewise, by index; NULL in others */
     struct sleepers sleepers; /* until it is complete */
     struct sleepers arrivals; /* until somebody more has come */
     uint32_t occurrence;      /* by which the waits at it are known to belong together (history.h) */

@@ -6,6 +6,7 @@
  */
 #include "analyze/waits/reading.h"
 #include "analyze/waits/call_classes.h"
+#include <string.h>
 
 /* Kinds of operations (struct progress_part). */
 static const uint64_t kind_message = (uint64_t)2 << 62, kind_collective = (uint64_t)3 << 62;
@@ -88,20 +89,45 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
 }
 
 /* A member of a prefix reduction needs those before it. Whether the library makes it wait for those behind it as well
- * is another question, which these answer: members before it go on while the ones behind are away. */
-enum others { ALL_OTHERS, THOSE_BEFORE, THOSE_BEHIND };
+ * is another question, which these answer: members before it go on while the ones behind are away. In a neighbourhood
+ * a member needs those that it receives from, and perhaps those that it sends to. */
+enum others { ALL_OTHERS, THOSE_BEFORE, THOSE_BEHIND, SOURCES, DESTINATIONS };
+
+/* The other members that are asked about. */
+struct asked {
+    enum others others;
+    const uint32_t *members; /* first .. end of these; NULL: of all */
+    uint32_t first, end;
+};
+
+/* Of those that have completed it, the one that came back last for that. */
+static struct comeback completed_comeback(const struct reader *reader, const struct gathering *gathering,
+                                          const struct asked *asked)
+{
+    struct comeback last = gathering->came;
+    if (!asked->members) {
+        uint32_t came = gathering_member(reader->replay->gatherings, gathering, last.point ? last.point->rank : 0);
+        return last.point && came >= asked->first && came < asked->end ? last : (struct comeback){0};
+    }
+    last = (struct comeback){0};
+    for (uint32_t i = asked->first; i < asked->end; i++) {
+        const struct comeback *came = asked->members[i] < gathering->n ? &gathering->each[asked->members[i]] : &last;
+        if (came->point && (!last.point || came->point->time_ns > last.point->time_ns))
+            last = *came;
+    }
+    return last;
+}
 
 /* The one of them that came back last, to this operation or, if that is not completed, to any. */
-static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering, uint32_t mine,
-                                     enum others others, const struct progress_part *part, bool *is_outside)
+static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering,
+                                     const struct asked *asked, const struct progress_part *part, bool *is_outside)
 {
-    uint32_t first = others == THOSE_BEHIND ? mine : 0, end = others == THOSE_BEFORE ? mine : gathering->n;
-    struct comeback last = gathering->came;
-    uint32_t came = last.point ? gathering_member(reader->replay->gatherings, gathering, last.point->rank) : TRACE_NONE;
-    if (came < first || came >= end)
-        last = (struct comeback){0};
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t rank = gathering->points[i] ? TRACE_NONE : gather_comm_rank(reader->trace, gathering->comm, i);
+    struct comeback last = completed_comeback(reader, gathering, asked);
+    for (uint32_t i = asked->first; i < asked->end; i++) {
+        uint32_t member = asked->members ? asked->members[i] : i;
+        if (member >= gathering->n || gathering->points[member])
+            continue;
+        uint32_t rank = gather_comm_rank(reader->trace, gathering->comm, member);
         if (rank >= reader->trace->n_ranks)
             continue;
         struct comeback back = progress_comeback(&reader->progress, rank);
@@ -112,40 +138,56 @@ static struct comeback last_comeback(const struct reader *reader, const struct g
     return last;
 }
 
-static void need_others(struct reader *reader, uint32_t lane, const struct gathering *gathering, uint32_t mine,
-                        enum others others)
+static void need_others(struct reader *reader, uint32_t lane, const struct gathering *gathering, struct asked asked)
 {
     struct reading *reading = &reader->readings[lane];
     /* Since the last of the members started that have come so far; of a rooted collective that is too late for some. */
     bool needs_all = coll_needs_all(gathering->coll);
     const struct point *start = needs_all && gathering->last != TRACE_NONE ? gathering->points[gathering->last] : NULL;
     struct progress_part part = part_under_way(reading, start ? start->time_ns : 0);
-    part.kind = kind_collective | (uint64_t)others << 48 | (uint64_t)gathering->coll << 32 | gathering->comm;
+    part.kind = kind_collective | (uint64_t)asked.others << 48 | (uint64_t)gathering->coll << 32 | gathering->comm;
     bool is_outside = false;
     if (!progress_is_long(&reader->progress, &part))
         return;
-    struct comeback last = last_comeback(reader, gathering, mine, others, &part, &is_outside);
+    struct comeback last = last_comeback(reader, gathering, &asked, &part, &is_outside);
     if (is_outside && needs_all)
         last = (struct comeback){0};
     if (tells_something(reader, &part, &last, is_outside))
         need_comeback(reader, reading, &part, last);
 }
 
+/* Most neighbourhoods are the same both ways. */
+static void need_neighbors(struct reader *reader, uint32_t lane, const struct gathering *gathering,
+                           const struct trace_neighbors *at)
+{
+    uint32_t n_in = at->n_in, n = n_in + at->n_out;
+    bool is_same = at->n_in == at->n_out && !memcmp(at->peers, at->peers + n_in, n_in * sizeof *at->peers);
+    need_others(reader, lane, gathering, (struct asked){SOURCES, at->peers, 0, n_in});
+    if (!is_same)
+        need_others(reader, lane, gathering, (struct asked){DESTINATIONS, at->peers, n_in, n});
+}
+
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
     uint32_t rank = reading_rank(reader, lane);
-    if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
+    if (!gathering)
         return;
-    uint32_t mine = gathering_member(reader->replay->gatherings, gathering, rank);
-    if (coll_is_prefix(gathering->coll)) {
-        need_others(reader, lane, gathering, mine, THOSE_BEFORE);
-        need_others(reader, lane, gathering, mine, THOSE_BEHIND);
-    } else {
-        need_others(reader, lane, gathering, mine, ALL_OTHERS);
+    uint32_t mine = gathering_member(reader->replay->gatherings, gathering, rank), n = gathering->n;
+    const struct trace_neighbors *neighbors =
+        gathering->each ? gatherings_neighbors(reader->replay->gatherings, gathering->comm, rank) : NULL;
+    if (neighbors) {
+        need_neighbors(reader, lane, gathering, neighbors);
+    } else if (coll_is_prefix(gathering->coll)) {
+        need_others(reader, lane, gathering, (struct asked){THOSE_BEFORE, NULL, 0, mine});
+        need_others(reader, lane, gathering, (struct asked){THOSE_BEHIND, NULL, mine, n});
+    } else if (gathering->coll != WW_COLL_NEIGHBOR) {
+        need_others(reader, lane, gathering, (struct asked){ALL_OTHERS, NULL, 0, n});
     }
     /* For the members that end after this one. */
     struct comeback own = progress_comeback(&reader->progress, rank);
     const struct point *came = gathering->came.point;
     if (own.point && (!came || own.point->time_ns > came->time_ns))
         comeback_set(reader->replay->links, &gathering->came, own);
+    if (own.point && gathering->each && mine < n)
+        comeback_set(reader->replay->links, &gathering->each[mine], own);
 }
