@@ -580,6 +580,15 @@ static uint32_t *slowest_ranks(const struct rollup *rollup, struct arena *scratc
     return slowest;
 }
 
+static void node_add_most(struct code_node *node, const struct sparse *times)
+{
+    for (size_t i = 0; i < times->n; i++)
+        if (times->at[i].ns > node->most_ns) {
+            node->most_ns = times->at[i].ns;
+            node->most_rank = (uint32_t)times->at[i].key;
+        }
+}
+
 /* After the last of them was added, the vectors are as long as the tree. */
 static void nodes_write(struct causes *causes)
 {
@@ -607,6 +616,8 @@ static void nodes_write(struct causes *causes)
             .on_path_ns = causes->own.at[i].on_path_ns,
             .waits = tree->nodes.at[i].waits};
         memcpy(analysis->nodes[i].kind_ns, causes->own.at[i].kind_ns, sizeof analysis->nodes[i].kind_ns);
+        if (i < rollup->nodes.n)
+            node_add_most(&analysis->nodes[i], &rollup->nodes.at[i].times);
     }
     arena_release(&scratch);
 }

@@ -336,10 +336,10 @@ static void ending_say_analysis(struct ending *ending)
     for (uint32_t i = 0; i < analysis->n_spinning; i++)
         ending_say(ending,
                    arena_printf(arena,
-                                "%s waits for memory to change, for up to %s on one rank: nobody knows for whom, and "
-                                "it counts as computing.",
+                                "%s waits for memory to change, for %s on rank %u: no record says for whom, so "
+                                "it does not count as waiting.",
                                 label_step(ending->book, analysis->spinning[i].step),
-                                amount_duration(analysis->spinning[i].dur_ns).text));
+                                amount_duration(analysis->spinning[i].dur_ns).text, analysis->spinning[i].rank));
 }
 
 static struct sentences ending_finish(struct ending *ending)

@@ -134,9 +134,9 @@ static const char *headline_elsewhere(const struct label_book *book)
     const char *share = amount_share(analysis->answer.program_share).text;
     const char *where =
         analysis->n_spinning
-            ? arena_printf(arena, "%s waits for memory to change, for up to %s on one rank",
+            ? arena_printf(arena, "%s waits for memory to change, for %s on rank %u",
                            label_step(book, analysis->spinning[0].step),
-                           amount_duration(analysis->spinning[0].dur_ns).text)
+                           amount_duration(analysis->spinning[0].dur_ns).text, analysis->spinning[0].rank)
             : arena_printf(arena, "%s may wait as well: it fetches the same again and again, for %s on rank %u",
                            fetch->call, amount_duration(fetch->dur_ns).text, fetch->rank);
     return with_machine(book,

@@ -453,9 +453,11 @@ struct code_node {
     uint32_t cause;         /* from 1: a cause that is named by this code and has what is below it here; 0 = none */
     double kind_ns[KIND_N]; /* waiting that is blamed on it */
     double time_ns;         /* that all ranks spent in it, on a CPU or blocked */
-    double longest_ns;      /* of it, of the rank that has most */
-    double on_path_ns;      /* of it, on the critical path */
-    bool waits;             /* a call that may wait is made below it */
+    double longest_ns;      /* of it, of the rank that has most in the outermost code around it in which nobody waits */
+    double most_ns;         /* of it, of the rank that has most of it: */
+    uint32_t most_rank;
+    double on_path_ns; /* of it, on the critical path */
+    bool waits;        /* a call that may wait is made below it */
 };
 
 /* What the machine held up: ranks were ready to run but had no CPU. */
@@ -642,8 +644,8 @@ struct repeated_fetch {
 
 /* A loop that only looks at memory until another process or thread changes that (wrap/flow/spin.h). */
 struct spinning_loop {
-    uint32_t step;
-    double dur_ns; /* of the rank that has most */
+    uint32_t step, rank; /* of the rank that has most */
+    double dur_ns;
 };
 
 struct analysis {
@@ -665,7 +667,7 @@ struct analysis {
     struct outside outside;         /* likewise */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
-    struct spinning_loop *spinning; /* a large part of the run, and no cause: by node */
+    struct spinning_loop *spinning; /* a large part of the run, and next to nobody waits for it: by node */
     struct code_node *nodes;
     struct fact *facts;        /* when they were asked for */
     double path_off_cpu_ns;    /* on the critical path: ready to run, without a CPU */

@@ -129,17 +129,21 @@ static void settle_nodes(struct analysis *analysis, const struct settled_kinds *
     }
 }
 
-/* Nobody waits in MPI for a rank that waits in a loop of its own, if all do. It counts as computing. */
+/* Nobody waits in MPI for a rank that waits in a loop of its own, if all do; or next to nobody. */
 static void find_spinning(struct analysis *analysis)
 {
     analysis->spinning = arena_array(&analysis->arena, struct spinning_loop, analysis->n_nodes + 1);
     for (uint32_t i = 0; i < analysis->n_nodes && analysis->code; i++) {
         const struct code_node *node = &analysis->nodes[i];
         uint32_t place = analysis->steps[node->step].place;
-        bool is_long = node->longest_ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.wall_ns;
-        if (is_long && !node->cause && place != CODE_NONE && code_place(analysis->code, place)->is_spinning)
+        bool is_long = node->most_ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.wall_ns;
+        double blamed_ns = 0;
+        for (int kind = 0; kind < KIND_N; kind++)
+            blamed_ns += node->kind_ns[kind];
+        if (is_long && blamed_ns < (NOTABLY_LONGER - 1) * node->most_ns && place != CODE_NONE &&
+            code_place(analysis->code, place)->is_spinning)
             analysis->spinning[analysis->n_spinning++] =
-                (struct spinning_loop){.step = node->step, .dur_ns = node->longest_ns};
+                (struct spinning_loop){.step = node->step, .rank = node->most_rank, .dur_ns = node->most_ns};
     }
 }
 

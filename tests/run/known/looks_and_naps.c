@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rank 0 looks at shared memory, with naps, until rank 1 has done four times its own work. Inside MPI nobody waits: the
+ * report must not end there, and names the loop that looks, and its rank.
+ *
+ * ranks: 2
+ * expect: waiting<=0.2 answer=waits-elsewhere first="in look() waits for memory to change"
+ *   note="on rank 0: no record says"
+ */
+#include "known.h"
+#include <unistd.h>
+
+/* Out of the way of the compiler, as a flag in another structure is. */
+__attribute__((noinline)) static void look(const volatile int *memory, int until)
+{
+    while (*memory < until)
+        usleep(200);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Win window;
+    MPI_Aint bytes;
+    int unit, *memory;
+    int rank = known_start(&argc, &argv);
+    MPI_Win_allocate_shared(rank ? 0 : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, &memory);
+    for (int round = 1; round <= 100; round++) {
+        common_work(rank ? 2000000 : 500000);
+        if (rank)
+            *(volatile int *)memory = round;
+        else
+            look(memory, round);
+    }
+    MPI_Win_free(&window);
+    MPI_Finalize();
+    return 0;
+}
