@@ -586,7 +586,7 @@ static const char *const pauses[PAUSE_N] = {
     [PAUSE_INTERPRETER] = "waiting for Python's lock (GIL), which another thread has",
 };
 
-/* Of the largest kind, if that is to be blocked, also for what. */
+/* If it is blocked, also for what; of a smaller part, where that is known. */
 static const char *kind_words(struct arena *arena, const struct cause *cause, enum cause_kind kind)
 {
     bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;
@@ -595,7 +595,7 @@ static const char *kind_words(struct arena *arena, const struct cause *cause, en
         return "inside MPI";
     if (says_more && cause->is_spinning)
         return "waiting itself";
-    if (kind == KIND_BLOCKED && kind == cause->kind && !is_of_wait(cause))
+    if (kind == KIND_BLOCKED && (kind == cause->kind || cause->pause) && !is_of_wait(cause))
         return arena_printf(arena, "%s: %s", label_kind_words(kind), pauses[cause->pause]);
     return says_more && balance == BALANCE_SERIAL    ? "serialisation"
            : says_more && balance == BALANCE_VARYING ? "steps vary"
@@ -745,9 +745,9 @@ static const char *const fixed_advice[ADVICE_N] = {
     [ADVICE_NETWORK_ANSWER] =
         "the rank waits for the answer of another program over the network, not by MPI: ask earlier and compute "
         "meanwhile, ask for more at a time, or let one rank ask and share the answer",
-    [ADVICE_HELD_LOCK] =
-        "another thread or process holds the lock, or gives the signal, for which this sleeps: do less before it is "
-        "given free",
+    [ADVICE_HELD_LOCK] = "another thread or process holds the lock, or sends the signal, that this waits for: let it "
+                         "do so for a shorter "
+                         "time, or sooner",
     [ADVICE_SYSTEM_CALLS] =
         "`whywait report --routines --causing` names the routine that sleeps, reads, writes or waits for a lock; few "
         "calls in `strace -c -w -f` mean page faults: use touched memory again",

@@ -143,6 +143,22 @@ static const char *headline_elsewhere(const struct label_book *book)
                         arena_printf(arena, "Ranks wait inside MPI for %s of the time only, but %s.", share, where));
 }
 
+/* Where CPUs were short. */
+static const char *headline_busiest(const struct label_book *book)
+{
+    const struct answer *answer = &book->analysis->answer;
+    const char *share = arena_strdup(book->arena, amount_share(answer->program_share).text);
+    if (!answer->busiest)
+        return arena_printf(book->arena,
+                            "No rank is seen to be late: ranks wait for the program for %s of the time, at random.",
+                            share);
+    const char *where = answer->busiest_step == TRACE_NONE
+                            ? ""
+                            : arena_printf(book->arena, ", most %s", label_within(book, answer->busiest_step));
+    return arena_printf(book->arena, "Rank %u computes %.2g x as long as the others on average%s.", answer->busiest - 1,
+                        answer->busiest_ratio, where);
+}
+
 static const char *headline_fine(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
@@ -151,13 +167,22 @@ static const char *headline_fine(const struct label_book *book)
     if (analysis->answer.lacks_cpus)
         return arena_printf(arena,
                             "Ranks had no CPU, or waited for others that had none, for %s of the time, so this run "
-                            "tells little about the program. No rank is seen to be late: ranks wait for its code for "
-                            "%s of the time, at random.",
-                            amount_share(analysis->answer.lacking_cpus_share).text, share);
+                            "tells little about the program. %s",
+                            amount_share(analysis->answer.lacking_cpus_share).text, headline_busiest(book));
     return with_machine(
         book,
         arena_printf(arena, "Nothing to improve in the program: it makes ranks wait for %s of the time, at random.",
                      share));
+}
+
+static const char *headline_varying(const struct label_book *book)
+{
+    const struct analysis *analysis = book->analysis;
+    return with_machine(book, arena_printf(book->arena,
+                                           "No rank is late over the run, but single steps vary: ranks wait for %s of "
+                                           "the time, most at %s. Let them wait for each other less often, so that "
+                                           "steps even out.",
+                                           amount_share(analysis->answer.program_share).text, label_site(book, 0)));
 }
 
 /* The first of the sentences on waits that never ended. */
@@ -290,6 +315,8 @@ static const char *headline_of_kind(const struct label_book *book)
         return headline_transfers(book);
     case ANSWER_FINE:
         return headline_fine(book);
+    case ANSWER_VARYING:
+        return headline_varying(book);
     case ANSWER_ELSEWHERE:
         return headline_elsewhere(book);
     default:

@@ -437,21 +437,18 @@ json_t *json_partition(struct json *json, uint32_t number)
 
 json_t *json_answer(struct json *json)
 {
-    static const char *const kinds[] = {[ANSWER_ALONE] = "one-rank",
-                                        [ANSWER_NO_WAIT] = "no-waiting",
-                                        [ANSWER_TRANSFERS] = "transfers",
-                                        [ANSWER_FINE] = "nothing-to-mend",
-                                        [ANSWER_CAUSE] = "cause",
-                                        [ANSWER_PARTITION] = "partition",
-                                        [ANSWER_HANG] = "hang",
-                                        [ANSWER_BROKE_OFF] = "broke-off",
-                                        [ANSWER_ELSEWHERE] = "waits-elsewhere"};
+    static const char *const kinds[] = {
+        [ANSWER_ALONE] = "one-rank",           [ANSWER_NO_WAIT] = "no-waiting", [ANSWER_TRANSFERS] = "transfers",
+        [ANSWER_FINE] = "nothing-to-mend",     [ANSWER_VARYING] = "steps-vary", [ANSWER_CAUSE] = "cause",
+        [ANSWER_PARTITION] = "partition",      [ANSWER_HANG] = "hang",          [ANSWER_BROKE_OFF] = "broke-off",
+        [ANSWER_ELSEWHERE] = "waits-elsewhere"};
     const struct answer *answer = &json->analysis->answer;
     const struct cause *cause = answer_cause(json->analysis);
     json_t *object =
         json_pack("{s:s, s:o, s:f, s:f}", "kind", kinds[answer->kind], "text", json_text(headline(&json->book)),
                   "program_share", answer->program_share, "machine_share", answer->machine_share);
     json_object_set_new(object, "has_causes", json_boolean(answer->has_causes));
+    json_object_set_new(object, "busiest", answer->busiest ? json_integer(answer->busiest - 1) : json_null());
     json_object_set_new(object, "first_end", answer->first_end ? json_integer(answer->first_end - 1) : json_null());
     if (!cause)
         return object;

@@ -329,20 +329,25 @@ static void report_excess(struct report *report, enum gain_excess excess)
  * they are. */
 static void report_gains(struct report *report)
 {
-    uint32_t n = 0, n_shared = 0;
+    enum { SHARED, AT_ONCE, AS_OTHERS, N_WAYS };
+    static const char *const ways[N_WAYS] = {[SHARED] = "with the work divided best",
+                                             [AT_ONCE] = "with ranks at it at the same time",
+                                             [AS_OTHERS] = "with late ranks as fast as the others"};
+    uint32_t n = 0, n_so[N_WAYS] = {0};
+    const char *text = "";
     for (size_t i = 0; i < report->rows.n; i++) {
         const struct cause *cause = row_cause(report, &report->rows.at[i]);
         if (!*explain_gain_share(&report->arena, cause, report->analysis->efficiency.wall_ns))
             continue;
         n++;
-        n_shared += cause->remedy == REMEDY_SHARE;
+        n_so[cause->remedy != REMEDY_SHARE ? AS_OTHERS : cause->balance == BALANCE_SERIAL ? AT_ONCE : SHARED]++;
     }
+    for (int way = 0; way < N_WAYS; way++)
+        if (n_so[way])
+            text = arena_printf(&report->arena, "%s%s%s", text, *text ? ", or " : "", ways[way]);
     if (n)
         page_paragraph(&report->page, INDENT, HANG,
-                       arena_printf(&report->arena, "if fixed: the run ends so much earlier %s%s%s%s",
-                                    n_shared ? "with the work divided evenly" : "",
-                                    n_shared && n_shared < n ? ", or " : "",
-                                    n_shared < n ? "with late ranks as fast as the others" : "",
+                       arena_printf(&report->arena, "if fixed: the run ends so much earlier %s%s", text,
                                     n > 1 ? "; gains of rows do not add up" : ""));
     for (enum gain_excess excess = EXCESS_NONE + 1; excess < EXCESS_N; excess++)
         report_excess(report, excess);
@@ -505,8 +510,8 @@ static void report_causes(struct report *report, const struct report_options *op
 static void report_transfers(struct report *report)
 {
     const struct analysis *analysis = report->analysis;
-    bool is_trifle = analysis->answer.kind == ANSWER_FINE || analysis->answer.kind == ANSWER_ELSEWHERE ||
-                     analysis->answer.kind == ANSWER_BROKE_OFF;
+    bool is_trifle = analysis->answer.kind == ANSWER_FINE || analysis->answer.kind == ANSWER_VARYING ||
+                     analysis->answer.kind == ANSWER_ELSEWHERE || analysis->answer.kind == ANSWER_BROKE_OFF;
     if (!analysis->transfers.have_most || (is_trifle && !report->all))
         return;
     struct arena *arena = &report->arena;

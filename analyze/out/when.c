@@ -14,15 +14,15 @@ static const char *duration(struct arena *arena, double ns)
     return arena_strdup(arena, amount_duration(ns).text);
 }
 
-/* "only from 2.10 s on", "mostly from 1.00 s to 4.00 s"; NULL. */
+/* "only from 2.10 s on", "mostly from 1.00 s to 4.00 s after the start"; NULL. */
 static const char *span_words(struct arena *arena, const struct acting *acts)
 {
     bool is_only = acts->kind == ACTS_IN_PART_ONLY, has_both = acts->from_ns > 0 && acts->to_ns > 0;
     if (!is_only && acts->kind != ACTS_IN_PART_MOSTLY)
         return NULL;
     if (has_both)
-        return arena_printf(arena, "%sfrom %s to %s", is_only ? "" : "mostly ", duration(arena, acts->from_ns),
-                            duration(arena, acts->to_ns));
+        return arena_printf(arena, "%s from %s to %s after the start", is_only ? "only" : "mostly",
+                            duration(arena, acts->from_ns), duration(arena, acts->to_ns));
     const char *how = is_only ? "only" : "mostly";
     return acts->from_ns > 0 ? arena_printf(arena, "%s from %s on", how, duration(arena, acts->from_ns))
                              : arena_printf(arena, "%s in the first %s", how, duration(arena, acts->to_ns));

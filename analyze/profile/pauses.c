@@ -212,10 +212,10 @@ void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const 
         sparse_pack(&pauses.ns[i]);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
-        if (cause->kind != KIND_BLOCKED || !cause->n_ranks)
+        if (!(cause->kind_ns[KIND_BLOCKED] > 0) || !cause->n_ranks)
             continue;
         cause->pause = pause_of_cause(&pauses, analysis, cause);
-        cause->awaited_in = awaited_in(analysis, sites, awaited, cause);
+        cause->awaited_in = cause->kind == KIND_BLOCKED ? awaited_in(analysis, sites, awaited, cause) : NULL;
     }
     for (int i = 0; i < PAUSE_N; i++)
         sparse_release(&pauses.ns[i]);

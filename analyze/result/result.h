@@ -367,6 +367,7 @@ struct answer {
         ANSWER_NO_WAIT,   /* no rank waits */
         ANSWER_TRANSFERS, /* moving data takes long, and longer than ranks wait for the program */
         ANSWER_FINE,      /* what the program makes ranks wait for is little, and at random */
+        ANSWER_VARYING,   /* it is at random, and much: steps are unlike, as they fall */
         ANSWER_ELSEWHERE, /* likewise, but ranks wait beside calls of MPI, as far as is known, or for outsiders */
         ANSWER_CAUSE,     /* ranks make others wait, most by one cause ... */
         ANSWER_PARTITION, /* ... or by more of the data */
@@ -390,6 +391,10 @@ struct answer {
     double lacking_cpus_share; /* of all time, ranks had no CPU or waited for others that had none */
     double elsewhere_share;    /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
     double negligible_ns; /* waiting below it is next to nothing of the time that the machine leaves to the program */
+    /* Where lacks_cpus, who computes longest, if it is half as long again as the others on average. */
+    uint32_t busiest;      /* from 1: the rank; 0 = none */
+    uint32_t busiest_step; /* in which it spends most; TRACE_NONE */
+    double busiest_ratio;
 };
 
 /* Which causes a rank's time in a step belongs to; whoever wants to know where in time a cause acts asks for it. */

@@ -204,6 +204,34 @@ static bool moves_much(const struct analysis *analysis)
     return analysis->transfers.n_places && !is_machine && analysis->answer.transfer_share >= NOTABLY_LONGER - 1;
 }
 
+/* Where CPUs are short, a rank with more to do than the others may make nobody wait, but it is what the run lasts for.
+ * What ranks compute is known by their CPU time. */
+static void answer_set_busiest(const struct analysis *analysis, struct answer *answer)
+{
+    uint32_t n = analysis->trace->n_ranks, most = 0;
+    double all_ns = 0, most_ns = 0;
+    for (uint32_t i = 0; i < n && analysis->ranks; i++) {
+        double ns = analysis->ranks[i].compute_ns;
+        all_ns += ns;
+        if (ns > most_ns) {
+            most_ns = ns;
+            most = i;
+        }
+    }
+    answer->busiest_ratio = n > 1 ? most_ns / ((all_ns - most_ns) / (n - 1)) : 1;
+    answer->busiest = answer->busiest_ratio >= 1 + MAJORITY ? most + 1 : 0;
+    answer->busiest_step = TRACE_NONE;
+    most_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_nodes && answer->busiest; i++) {
+        const struct code_node *node = &analysis->nodes[i];
+        bool is_code = analysis->steps[node->step].place != CODE_NONE;
+        if (is_code && node->most_rank == most && node->most_ns > most_ns) {
+            most_ns = node->most_ns;
+            answer->busiest_step = node->step;
+        }
+    }
+}
+
 static void answer_choose(struct analysis *analysis)
 {
     struct answer *answer = &analysis->answer;
@@ -226,7 +254,10 @@ static void answer_choose(struct analysis *analysis)
         return;
     }
     bool is_transfer = moves_much(analysis);
-    answer->kind = is_transfer ? ANSWER_TRANSFERS : ANSWER_FINE;
+    if (answer->lacks_cpus)
+        answer_set_busiest(analysis, answer);
+    bool is_little = answer->lacks_cpus || program_ns < (NOTABLY_LONGER - 1) * own_time(analysis);
+    answer->kind = is_transfer ? ANSWER_TRANSFERS : is_little ? ANSWER_FINE : ANSWER_VARYING;
     answer->has_causes = analysis->n_causes && !is_fine(analysis, program_ns);
     if (!answer->has_causes || (is_transfer && analysis->efficiency.transfer_ns > program_ns))
         return;
@@ -255,7 +286,8 @@ void answer_find(struct analysis *analysis)
     const struct trace_location *first = first_end(analysis, find_hung(analysis, &scratch));
     answer->first_end = first ? first->rank + 1 : 0;
     arena_release(&scratch);
-    bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE || answer->kind == ANSWER_ALONE;
+    bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE || answer->kind == ANSWER_ALONE ||
+                      answer->kind == ANSWER_VARYING;
     if (is_end_the_news(analysis)) {
         answer->kind = ANSWER_BROKE_OFF;
         answer->has_causes = false;

@@ -30,15 +30,17 @@ static void settle_threads(struct cause *cause, const struct sides *sides)
 }
 
 /* A gain that is the waiting as far as people care is told as that. Evenly shared work gains more than the waiting by
- * what it lacked a CPU only. */
-static void settle_excess(struct cause *cause)
+ * what it lacked a CPU only; other work by that as well, where it is more than all other rows. */
+static void settle_excess(const struct analysis *analysis, struct cause *cause)
 {
     double waiting_ns = cause->waiting_ns;
+    double others_ns = analysis->waiting_ns - analysis->machine.waiting_ns - waiting_ns;
+    bool is_lacking = cause->remedy == REMEDY_SHARE || cause->lacking_ns > others_ns;
     if (cause->gain_ns <= NOTABLY_LONGER * waiting_ns) {
         cause->gain_ns = fmin(cause->gain_ns, waiting_ns);
         cause->gain_least_ns = fmin(cause->gain_least_ns, waiting_ns);
         cause->gain_excess = EXCESS_NONE;
-    } else if (cause->gain_least_ns <= waiting_ns || cause->remedy == REMEDY_SHARE)
+    } else if (cause->gain_least_ns <= waiting_ns || is_lacking)
         cause->gain_excess = EXCESS_LACKING;
     else
         cause->gain_excess = cause->if_as_others_known_ns > waiting_ns ? EXCESS_SHARED : EXCESS_UNSEEN;
@@ -58,7 +60,7 @@ static void settle_gain(const struct analysis *analysis, struct cause *cause)
         cause->gain_ns = cause->if_as_others_ns;
         cause->gain_least_ns = cause->if_as_others_least_ns;
     }
-    settle_excess(cause);
+    settle_excess(analysis, cause);
     if (cause->gain_ns < NOTABLY_LONGER * cause->gain_least_ns)
         cause->gain_least_ns = cause->gain_ns; /* one figure */
     cause->is_gain_minor = cause->gain_ns < minor_ns;

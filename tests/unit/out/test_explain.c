@@ -447,6 +447,19 @@ static void an_equal_cost_is_never_slower(void **state)
     arena_release(&arena);
 }
 
+static void a_smaller_part_tells_what_blocks(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause cause = {.kind = KIND_TRANSFER, .pause = PAUSE_CHILD};
+    cause.kind_ns[KIND_TRANSFER] = 3e9;
+    cause.kind_ns[KIND_BLOCKED] = 1e9;
+    assert_string_equal(told_kind_words(&arena, &cause), "transfer 75 %, blocked: waiting for another process 25 %");
+    cause.pause = PAUSE_UNKNOWN;
+    assert_string_equal(told_kind_words(&arena, &cause), "transfer 75 %, blocked 25 %");
+    arena_release(&arena);
+}
+
 static void advice_fits_what_is_explained(void **state)
 {
     (void)state;
@@ -1091,6 +1104,7 @@ int main(void)
         cmocka_unit_test(who_polls_is_told_to_do_so_less_often),
         cmocka_unit_test(calls_that_move_nothing_are_inside_mpi),
         cmocka_unit_test(who_waits_for_progress_is_told_to_let_mpi_go_on),
+        cmocka_unit_test(a_smaller_part_tells_what_blocks),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
         cmocka_unit_test(amounts_that_are_alike_are_told_once),

@@ -234,7 +234,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "                rank 0 waits for it in 99 of 100 calls with waits\n"
               "    next: `whywait report --cause 1` shows its ranks, the calls where others wait, and its steps\n"
               "  and 1 more cause: 1.00 ms, <0.1 % of all waiting (--all)\n"
-              "  if fixed: the run ends so much earlier with the work divided evenly\n");
+              "  if fixed: the run ends so much earlier with the work divided best\n");
     free(text);
 }
 
@@ -435,9 +435,21 @@ static void the_first_line_is_the_answer(void **state)
     answer->lacking_cpus_share = 0.7;
     expect_first(f,
                  "Ranks had no CPU, or waited for others that had none, for 70 % of the time, so this run tells little "
-                 "about the program. No rank is seen to be late: ranks wait for its code for 2.0 % of the time, at "
+                 "about the program. No rank is seen to be late: ranks wait for the program for 2.0 % of the time, at "
                  "random.\n");
-    answer->lacks_cpus = false;
+    answer->busiest = 2;
+    answer->busiest_ratio = 2.7;
+    answer->busiest_step = f->causes[0].step;
+    expect_first(f,
+                 "Ranks had no CPU, or waited for others that had none, for 70 % of the time, so this run tells little "
+                 "about the program. Rank 1 computes 2.7 x as long as the others on average, most in loop "
+                 "jacobi.c:58-63 in relax().\n");
+    *answer = (struct answer){.kind = ANSWER_VARYING, .program_share = 0.16};
+    expect_first(
+        f, "No rank is late over the run, but single steps vary: ranks wait for 16 % of the time, most at "
+           "MPI_Barrier jacobi.c:71 in solve() <- main(). Let them wait for each other less often, so that steps even "
+           "out.\n");
+    *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
     char *text = printed(f, &usual);
     assert_null(strstr(text, "why ranks wait"));
     assert_null(strstr(text, "next:"));
@@ -465,7 +477,7 @@ static void the_first_line_tells_what_else_there_is(void **state)
     f->analysis.spinning = &spinning;
     f->analysis.n_spinning = 1;
     expect_first(f, "Ranks wait inside MPI for 2.0 % of the time only, but loop jacobi.c:58-63 in relax() waits for "
-                    "memory to change, for up to 4.00 s on one rank.\n");
+                    "memory to change, for 4.00 s on rank 0.\n");
     f->analysis.n_fetches = f->analysis.n_spinning = 0;
     f->open_waits[0] = (struct open_wait){
         .rank = 0, .for_rank = 1, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .longest_ns = 1};
@@ -1007,8 +1019,8 @@ static void gains_are_those_of_one_row(void **state)
         f->causes[1].if_balanced_ns = f->causes[1].if_balanced_least_ns = have_both ? 0.5e9 : 0;
         char *text = printed(f, &usual);
         expect_in(text, "\n2 transfer in MPI_Barrier");
-        expect_in(text, have_both ? " with the work divided evenly; gains of rows do not add up\n"
-                                  : " with the work divided evenly\n");
+        expect_in(text, have_both ? " with the work divided best; gains of rows do not add up\n"
+                                  : " with the work divided best\n");
         free(text);
     }
 }
@@ -1021,7 +1033,7 @@ static void each_remedy_is_named(void **state)
     f->causes[1].if_as_others_ns = f->causes[1].if_as_others_least_ns = 0.5e9;
     f->causes[1].kind = KIND_BLOCKED;
     char *text = printed(f, &usual);
-    expect_in(text, " with the work divided evenly, or with late ranks as fast");
+    expect_in(text, " with the work divided best, or with late ranks as fast");
     free(text);
 }
 

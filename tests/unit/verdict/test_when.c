@@ -169,7 +169,7 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, always), "all through the run");
     assert_string_equal(sentence(&arena, until_12), "only in the first 12.0 s");
     assert_string_equal(sentence(&arena, after_8), "only from 8.00 s on");
-    assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
+    assert_string_equal(sentence(&arena, between), "only from 8.00 s to 12.0 s after the start");
     assert_string_equal(sentence(&arena, stall), "close together, about 5.50 s after the start");
     assert_string_equal(sentence(&arena, but_for_both_ends), "all through the run");
     assert_string_equal(sentence(&arena, growth), "growing from 25.0 us to 315 us of waiting each time");
@@ -181,12 +181,12 @@ static void sentences_say_when(void **state)
     assert_string_equal(slowing_down(&arena, 4, 3200),
                         "every 4th time, growing from 473 us to 8.00 ms of waiting each time");
     assert_string_equal(sentence(&arena, now_and_then), "all through the run");
-    assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
+    assert_string_equal(sentence(&arena, one_wait), "only from 11.0 s to 13.0 s after the start");
     assert_string_equal(sentence(&arena, seldom), "all through the run");
     assert_string_equal(sentence(&arena, after_12_beside_noise), "mostly from 12.0 s on");
     assert_string_equal(sentence(&arena, after_12_and_once_before), "mostly from 12.0 s on");
     assert_string_equal(sentence(&arena, until_20_beside_noise), "mostly in the first 20.0 s");
-    assert_string_equal(sentence(&arena, in_the_middle_beside_noise), "mostly from 10.0 s to 20.0 s");
+    assert_string_equal(sentence(&arena, in_the_middle_beside_noise), "mostly from 10.0 s to 20.0 s after the start");
     assert_string_equal(sentence(&arena, most_in_the_second_half), "");
     assert_string_equal(sentence_of(&arena, seldom, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, seldom_until_16, 10), "every 10th time, only in the first 16.0 s");
