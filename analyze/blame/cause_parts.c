@@ -146,7 +146,10 @@ void parts_write(struct writer *writer, struct cause *cause)
         depth[i + 1] = depth[part->parent] + 1;
         cause_add_part(writer, cause, part, at);
         cause->parts[at].depth = depth[part->parent];
-        cause->n_beside += writer->causes->rollup.causes.at[writer->number].has_others && !part->parent && at;
+        cause->parts[at].is_beside = writer->causes->rollup.causes.at[writer->number].has_others && !part->parent &&
+                                     part->step != cause->step &&
+                                     cause->parts[at].waiting_ns >= WORTH_NAMING * writer->sums->waiting.ns;
+        cause->n_beside += cause->parts[at].is_beside;
         sparse_release(&part->blame);
         sparse_release(&part->times);
     }

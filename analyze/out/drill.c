@@ -298,7 +298,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     drill_init(&drill, out, analysis, options);
     const struct cause *cause = &analysis->causes[number];
     page_put(&drill.page, "cause %u   ", number + 1);
-    page_words(&drill.page, DRILL_INDENT, label_cause(&drill.book, number));
+    page_words(&drill.page, DRILL_INDENT, label_cause_and_beside(&drill.book, number));
     page_end(&drill.page);
     page_tab(&drill.page, DRILL_INDENT);
     page_put(&drill.page, "%s waiting", amount_duration(cause->waiting_ns).text);

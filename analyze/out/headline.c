@@ -56,7 +56,8 @@ static const char *partition_places(struct arena *arena, const struct partition 
 static const char *gains_more(const struct label_book *book)
 {
     uint32_t row = book->analysis->answer.gains_more;
-    return row ? arena_printf(book->arena, " More is gained by row %u, %s.", row, label_cause(book, row - 1)) : "";
+    return row ? arena_printf(book->arena, " More is gained by row %u, %s.", row, label_cause_and_beside(book, row - 1))
+               : "";
 }
 
 static const char *headline_cause(const struct label_book *book)

@@ -306,9 +306,16 @@ const char *label_cause(const struct label_book *book, uint32_t number)
     return text;
 }
 
+const char *label_cause_and_beside(const struct label_book *book, uint32_t number)
+{
+    const char *text = label_cause(book, number);
+    uint32_t n = book->analysis->causes[number].n_beside;
+    return n ? arena_printf(book->arena, "%s and %u more place%s", text, n, n == 1 ? "" : "s") : text;
+}
+
 const char *label_cause_within(const struct label_book *book, uint32_t number)
 {
-    return within(book, book->analysis->causes[number].step, label_cause(book, number));
+    return within(book, book->analysis->causes[number].step, label_cause_and_beside(book, number));
 }
 
 const char *label_call(const struct label_book *book, const char *call, const char *file, uint32_t line,

@@ -25,6 +25,8 @@ const char *label_step_alone(const struct label_book *book, uint32_t step);
 /* A cause as its step. Where another cause has that name, ", called at jacobi.c:20 in solve()" tells them apart, or "
  * <- main():85" behind that. */
 const char *label_cause(const struct label_book *book, uint32_t cause);
+/* "loop a.c:7 in f() and 2 more places": where one branch leads to several that matter. */
+const char *label_cause_and_beside(const struct label_book *book, uint32_t cause);
 /* The same after "most of it": "in loop a.c:5-7, called at b.c:3 in c()". */
 const char *label_cause_within(const struct label_book *book, uint32_t cause);
 /* "MPI_Barrier at jacobi.c:71 in solve() <- main()", as far as it is known; `call` NULL: without it. */

@@ -16,7 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, HANG = 4, HANG_SITE = HANG + 12, SITES_SHOWN = 3, REASONS_SHOWN = 4, MEMBERS_SHOWN = 5 };
+enum {
+    INDENT = 2,
+    HANG = 4,
+    HANG_SITE = HANG + 12,
+    SITES_SHOWN = 3,
+    REASONS_SHOWN = 4,
+    MEMBERS_SHOWN = 5,
+    BESIDE_SHOWN = 3
+};
 
 /* A row of the list: a cause, or a partition, below which some of its causes stand. */
 struct row {
@@ -119,8 +127,29 @@ static const char *report_largest(struct report *report, double share)
                         amount_share(share).text);
 }
 
-/* "12 loops inside, the largest part (44 %) in loop eos.c:60 in material()": where one place does not say it all. "2
- * more loops behind the same branch" where they are not inside. NULL where there is nothing to say. */
+/* "43 % of it there, 40 % in loop a.c:18 in g(), 18 % in loop a.c:11-12 in h(), behind the same branch": the outermost
+ * parts of a cause that has several. */
+static const char *report_beside(struct report *report, const struct cause *cause)
+{
+    struct arena *arena = &report->arena;
+    const char *there = "", *others = "";
+    uint32_t n_left = cause->n_beside;
+    for (uint32_t i = 0; i < cause->n_parts; i++) {
+        const struct cause_part *part = &cause->parts[i];
+        const char *share = arena_strdup(arena, amount_share(part->waiting_ns / fmax(cause->waiting_ns, 1)).text);
+        if (part->depth == 0 && part->step == cause->step) {
+            there = arena_printf(arena, "%s of it there", share);
+        } else if (part->depth == 0 && part->is_beside && cause->n_beside - n_left < BESIDE_SHOWN) {
+            others = arena_printf(arena, "%s, %s %s", others, share, label_within(&report->book, part->step));
+            n_left--;
+        }
+    }
+    const char *more = n_left ? arena_printf(arena, " and %u more", n_left) : "";
+    return arena_printf(arena, "%s%s%s, behind the same branch", there, others + (*there ? 0 : 2), more);
+}
+
+/* "12 loops inside, the largest part (44 %) in loop eos.c:60 in material()": where one place does not say it all. NULL
+ * where there is nothing to say. */
 static const char *report_inside(struct report *report, const struct cause *cause)
 {
     uint32_t n = 0, most = 0;
@@ -135,14 +164,13 @@ static const char *report_inside(struct report *report, const struct cause *caus
         are_loops &= report->analysis->steps[part->step].is_loop;
         most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
     }
-    if (!n || (!cause->n_beside && (n == 1 || itself_ns >= NEARLY_ALL_SHARE * all_ns)))
+    if (cause->n_beside)
+        return report_beside(report, cause);
+    if (!n || n == 1 || itself_ns >= NEARLY_ALL_SHARE * all_ns)
         return NULL;
-    const char *what = are_loops ? (n > 1 ? "loops" : "loop") : (n > 1 ? "places" : "place");
+    const char *what = are_loops ? "loops" : "places";
     const char *where = label_within(&report->book, cause->parts[most].step);
     double most_ns = cause->parts[most].own_ns;
-    if (cause->n_beside)
-        return arena_printf(&report->arena, "%u more %s behind the same branch, %s of it %s", n, what,
-                            amount_share(most_ns / all_ns).text, where);
     if (itself_ns > most_ns)
         return arena_printf(&report->arena, "%u %s inside, but %s in the %s itself", n, what,
                             report_largest(report, itself_ns / all_ns),
@@ -155,7 +183,7 @@ static const char *report_inside(struct report *report, const struct cause *caus
 static void report_parts(struct report *report, const struct cause *cause)
 {
     const char *inside = report_inside(report, cause);
-    if (report->page.look.drawing != DRAW_NOTHING)
+    if (report->all && report->page.look.drawing != DRAW_NOTHING)
         page_line(&report->page, "%*sover the run |%s|", HANG, "",
                   style_sparkline(&report->arena, &report->page.look, cause->when_ns, WHEN_PARTS));
     if (inside)
@@ -247,7 +275,7 @@ static void report_cause_details(struct report *report, uint32_t number)
     const char *instead = report->all ? explain_instead(&report->book, cause) : NULL;
     if (instead)
         page_paragraph(page, HANG, HANG, instead);
-    if (report->all)
+    if (report->all || cause->n_beside)
         report_parts(report, cause);
     report_like(report, number);
     uint32_t n_calls = report_n_calls(report, cause);
@@ -290,7 +318,7 @@ static const char *row_name(struct report *report, const struct row *row)
     if (row->is_partition)
         return headline_partition(&report->arena, &analysis->partitions[row->number]);
     return arena_printf(&report->arena, "%s%u %s", row->is_below ? "  " : "", row->number + 1,
-                        label_cause(&report->book, row->number));
+                        label_cause_and_beside(&report->book, row->number));
 }
 
 static const struct cause *row_cause(const struct report *report, const struct row *row)

@@ -201,6 +201,7 @@ struct parting {
 struct cause_part {
     uint32_t step, depth;     /* 0 = in no other part; those inside a part stand right behind it */
     uint32_t call_line;       /* of a routine: where the code around it calls it; 0 = not known */
+    bool is_beside;           /* one of n_beside */
     double waiting_ns;        /* blamed on it and on what is inside it */
     double own_ns;            /* of it on itself: over all parts they sum to the cause's */
     struct cause_rank *ranks; /* that have spent time in it or in what is inside, by rank */
@@ -327,7 +328,8 @@ struct cause {
     double lacking_ns;                 /* of the machine's row: its late ranks had no CPU in the code that names it */
     uint32_t like;                     /* from 1: the largest cause with the same ranks late by as much; 0 = none */
     enum partition_reason like_reason; /* of the largest: why they are late in all of these */
-    uint32_t n_beside; /* beside what names it: outermost parts to which the same decision leads its ranks */
+    uint32_t n_beside; /* beside what names it: outermost parts to which the same decision leads its ranks, and that
+                          have a tenth of its waiting or more */
     enum balance balance;
     double when_ns[WHEN_PARTS]; /* its waiting over the run, as the classes in which it has a part have it */
     double when_n[WHEN_PARTS];  /* its instances at the call at which most of it is felt */

@@ -6,6 +6,7 @@
  *
  * ranks: 3
  * expect: loop=one_branch routine=write_all rank=0 share=0.85 rows=1 parts=3 call=MPI_Gather|MPI_Barrier
+ *         first="and 2 more places"
  *         counted_kind=more-work
  */
 #include "known.h"
