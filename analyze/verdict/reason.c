@@ -100,11 +100,12 @@ static enum cost_told cost_told_of(const struct factor *cost, const struct crowd
     return cost->is_vague && is_dearer ? COST_TOLD_AT_LEAST : COST_TOLD_FACTOR;
 }
 
-/* One execution, compared with the others': instructions first, since they are work, then the rest. */
-static void set_each(struct reason *reason, const struct crowd *late, const struct crowd *others)
+/* One execution, compared with the others': instructions first, since they are work, then the rest. Those of a library
+ * are not counted: what its calls weigh is an estimate, and how long they take is all that is known. */
+static void set_each(struct reason *reason, bool is_estimated, const struct crowd *late, const struct crowd *others)
 {
     reason->code = factor_of(late, others, MEASURE_INSTRUCTIONS, 1);
-    reason->has_same_code = is_within(&reason->code, 1 / (1 + USUAL_DOUBT), 1 + USUAL_DOUBT);
+    reason->has_same_code = is_estimated || is_within(&reason->code, 1 / (1 + USUAL_DOUBT), 1 + USUAL_DOUBT);
     double by_code = reason->has_same_code ? 1 : reason->code.mean;
     struct ratio costs = sides_costs(&late->mean, &others->mean);
     reason->cost = factor_of(late, others, MEASURE_COST, by_code);
@@ -136,10 +137,11 @@ static struct reason of_work(const struct cause *cause, const struct crowd *late
     reason.is_as_often = is_within(&reason.often, 1 - AS_OFTEN, 1 + AS_OFTEN);
     /* Ranks that run it as often over the whole run may still do so at other times. */
     bool may_have_more = cause->is_in_library && cause->balance == BALANCE_UNEVEN;
-    reason.is_at_other_times = cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns &&
-                               balance_is_as_often(late, others) && !may_have_more;
+    double more_ns = cause->kind_ns[KIND_MORE_WORK] + (cause->is_estimated ? cause->kind_ns[KIND_MORE_TIME] : 0);
+    reason.is_at_other_times =
+        more_ns >= WORTH_SAYING * cause->waiting_ns && balance_is_as_often(late, others) && !may_have_more;
     reason.kind = balance_is_less(late, others) ? REASON_LESS_BUT_LATER : REASON_WORK;
-    set_each(&reason, late, others);
+    set_each(&reason, cause->is_estimated, late, others);
     reason.back = factor_of(late, others, MEASURE_CALLED_BACK, 1);
     reason.is_slower_then = cause->balance == BALANCE_EACH_TIME && reason.has_same_code &&
                             reason.cost_told == COST_TOLD_SAME &&
