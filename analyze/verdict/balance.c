@@ -71,11 +71,17 @@ static bool nobody_has_more(const struct cause *cause, const struct sides *sides
     return balance_is_as_often(late, others) || (others->n && balance_is_less(late, others));
 }
 
-/* Of one late rank, compared with the others, or with the mean of all who are late. */
+/* Of one late rank, compared with the others, or with the mean of all who are late. More instructions in each execution
+ * are more work, and make none dearer. */
 static struct ratio cost_ratio(const struct sides *sides, uint32_t late)
 {
+    const struct doing *who = &sides->late.each[late];
     const struct doing *whom = sides->others.n ? &sides->others.mean : &sides->late.mean;
-    return sides_costs(&sides->late.each[late], whom);
+    struct ratio costs = sides_costs(who, whom);
+    double code = who->instructions > 0 && whom->instructions > 0 ? who->instructions / whom->instructions : 1;
+    if (is_within(code, 1 / (1 + USUAL_DOUBT), 1 + USUAL_DOUBT))
+        return costs;
+    return (struct ratio){costs.value / code, costs.low / code, costs.high / code};
 }
 
 static bool has_costs(const struct sides *sides)
