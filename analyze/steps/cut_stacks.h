@@ -3,7 +3,8 @@
  * Stacks of which the outer part was not recorded: a sample copies the top of the stack, and a kernel may keep blocks
  * of data there that are larger than the copy (Eigen, arrays of Fortran). Without callers a row would name a loop of
  * the library, not the user's. If all whole stacks lead to the same routine by one way, the cut ones came that way,
- * too.
+ * too. A recursion may be deeper than stacks are recorded, and leads to its routines by many ways: then the one counts
+ * that leads into it.
  */
 #pragma once
 #include "analyze/code/code.h"

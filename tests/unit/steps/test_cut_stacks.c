@@ -104,6 +104,27 @@ static void test_circle(void **state)
     stacks_free(&stacks);
 }
 
+/* Two routines that call each other were recorded whole in stacks of several depths, and deeper ones were cut off. All
+ * ways lead into them by one call. With another call from elsewhere nothing is known. */
+static void test_deep_recursion(void **state)
+{
+    (void)state;
+    for (unsigned other = 0; other < 2; other++) {
+        struct stacks stacks = stacks_new();
+        uint32_t outer = add(&stacks, TRACE_NONE, OUTER, 1, false), at = outer;
+        for (unsigned depth = 0; depth < 4; depth++) {
+            at = add(&stacks, at, MIDDLE, 1, false);
+            at = add(&stacks, at, INNER, 1, false);
+        }
+        if (other)
+            add(&stacks, add(&stacks, TRACE_NONE, OUTER, 2, false), INNER, 1, false);
+        uint32_t middle = add(&stacks, TRACE_NONE, MIDDLE, 1, true), inner = add(&stacks, TRACE_NONE, INNER, 1, true);
+        assert_int_equal(joined(&stacks, inner), other ? TRACE_NONE : outer);
+        assert_int_equal(stacks.trace->frames[middle].parent, outer);
+        stacks_free(&stacks);
+    }
+}
+
 /* A whole stack is left alone. */
 static void test_whole(void **state)
 {
@@ -119,8 +140,8 @@ static void test_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_way), cmocka_unit_test(test_several_ways), cmocka_unit_test(test_called_back),
-        cmocka_unit_test(test_circle),  cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_one_way), cmocka_unit_test(test_several_ways),   cmocka_unit_test(test_called_back),
+        cmocka_unit_test(test_circle),  cmocka_unit_test(test_deep_recursion), cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
