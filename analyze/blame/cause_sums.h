@@ -26,6 +26,7 @@ struct cause_sums {
     struct sparse entered;  /* by rank, in code that is entered from there and no part of the cause; likewise */
     struct sparse noise;    /* variance of it by rank, as far as samples tell it */
     struct sparse unseen;   /* by rank: perhaps in it, as it was seen nowhere between calls between which others were */
+    struct sparse borrowed; /* of inside, by rank: what only other processes were seen in */
     struct sparse busy;     /* as inside, computing only */
     struct sparse in_kernel; /* as inside, in system calls and page faults, by rank */
     struct sparse by_code;   /* as busy, by (rank, code place) */

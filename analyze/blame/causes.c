@@ -453,6 +453,11 @@ static void rank_add_noise(struct causes *causes, const struct sparse *between, 
         uint64_t key = atom_key(rank, key_atom(atoms->at[i].key)), calls = calls_of(causes, key);
         struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, sample_ns, &own);
         bool is_seen = key_atom(key) & ATOM_IS_POOL;
+        uint32_t of_process;
+        bool is_borrowed = is_seen && !pools_is_of_process(causes->input->classes->pools,
+                                                           (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS, &of_process);
+        for (size_t j = 0; j < pooled.by_cause.n && is_borrowed; j++)
+            sparse_add(&causes->sums.at[pooled.by_cause.at[j].key].borrowed, rank, pooled.by_cause.at[j].ns);
         size_t first = calls && (pooled.ns > 0 || !is_seen) ? sparse_find(between, calls) : between->n;
         for (size_t j = first; j < between->n && key_high(between->at[j].key) == key_high(calls); j++) {
             uint32_t cause = key_low(between->at[j].key);
@@ -485,6 +490,7 @@ static void causes_add_noise(struct causes *causes)
     for (size_t i = 0; i < causes->sums.n; i++) {
         sparse_pack(&causes->sums.at[i].noise);
         sparse_pack(&causes->sums.at[i].unseen);
+        sparse_pack(&causes->sums.at[i].borrowed);
     }
     sparse_release(&between);
 }
@@ -588,6 +594,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&sums->in_kernel);
         sparse_release(&sums->noise);
         sparse_release(&sums->unseen);
+        sparse_release(&sums->borrowed);
         sparse_release(&sums->by_code);
     }
     vec_release(&causes->sums);

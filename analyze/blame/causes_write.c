@@ -118,6 +118,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .entered_ns = sparse_get(&sums->entered, rank),
                                .error_ns = cause_time_error(causes, sums, rank, executions > 0),
                                .unseen_ns = executions > 0 ? 0 : sparse_get(&sums->unseen, rank),
+                               .borrowed_ns = executions > 0 ? 0 : sparse_get(&sums->borrowed, rank),
                                .executions = (uint64_t)executions,
                                .called_back =
                                    calls_back ? (uint64_t)sparse_get(ran, atom_key(rank, writer->called_back)) : 0,

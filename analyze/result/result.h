@@ -167,8 +167,9 @@ struct cause_rank {
     uint32_t n_at_once;       /* of them, as many as its CPUs can run */
     double threads_lacked_ns; /* all those that were seen in it were ready for so long, outside MPI, without a CPU */
     double unseen_ns;         /* beside time_ns, perhaps in it as well: no sample tells where it was */
-    double most_share;        /* of the time on a CPU of them all here, what one thread has, who has most; */
-    double most_error;        /* and the standard error of that */
+    double borrowed_ns; /* of time_ns: by samples of other processes between the same calls, and none of its own */
+    double most_share;  /* of the time on a CPU of them all here, what one thread has, who has most; */
+    double most_error;  /* and the standard error of that */
 };
 
 struct cause_file {

@@ -74,6 +74,11 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
     reason.times.doubt = ratio_doubt(times);
     reason.times.is_vague = reason.times.doubt > VAGUE_DOUBT;
     reason.kind = reason.times.is_vague && times.low > 1 ? REASON_LONGER_AT_LEAST : REASON_LONGER;
+    /* Others were never seen there themselves. */
+    if (reason.kind == REASON_LONGER_AT_LEAST && others->mean.borrowed_ns >= MOST_SHARE * others->mean.time_ns) {
+        reason.kind = REASON_TIME_AT_MOST;
+        reason.most_ns = late->mean.time_ns / times.low;
+    }
     reason.is_few = reason.times.is_vague && reason.kind == REASON_LONGER;
     return reason;
 }

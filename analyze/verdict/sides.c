@@ -57,6 +57,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .file_bytes = (double)rank->file_bytes,
                             .thread_ns = rank->threads * rank->computing_ns,
                             .unseen_ns = rank->unseen_ns,
+                            .borrowed_ns = rank->borrowed_ns,
                             .error_ns = hypot(rank->error_ns, thread_error_ns(rank))};
     set_each_time(doing, rank->instructions);
 }
@@ -84,6 +85,7 @@ static void crowd_finish(struct crowd *crowd)
         sum.file_bytes += doing->file_bytes / n;
         sum.thread_ns += doing->thread_ns / n;
         sum.unseen_ns += doing->unseen_ns / n;
+        sum.borrowed_ns += doing->borrowed_ns / n;
         instructions += doing->executions > 0 ? doing->instructions * doing->executions / n : 0;
         cost_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
         time_ns2 += pow(doing->error_ns / n, 2);

@@ -16,9 +16,10 @@ struct doing {
     double instructions, cost_ns; /* of one execution; NAN: there is none */
     double cost_error;            /* relative; 0 = unknown */
     double bytes, file_bytes;
-    double thread_ns; /* time on a CPU of all threads */
-    double error_ns;  /* standard error of the time, as far as samples tell it */
-    double unseen_ns; /* perhaps in it as well: no sample tells where it was */
+    double thread_ns;   /* time on a CPU of all threads */
+    double error_ns;    /* standard error of the time, as far as samples tell it */
+    double unseen_ns;   /* perhaps in it as well: no sample tells where it was */
+    double borrowed_ns; /* of the time: as samples of others tell */
 };
 
 struct crowd {

@@ -309,6 +309,17 @@ static void time_that_nobody_saw_is_in_doubt(void **state)
     }
 }
 
+/* Time that samples of others alone put there is no factor. */
+static void time_that_others_were_seen_in_is_a_bound(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {{.rank = 0, .time_ns = 1000e6, .error_ns = 20e6},
+                                 {.rank = 1, .time_ns = 20e6, .error_ns = 10e6}};
+    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 50 x (at least 19) as long in it as rank 1");
+    ranks[1].borrowed_ns = 20e6;
+    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 1.00 s in it, rank 1 at most 52.4 ms");
+}
+
 static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
 {
     (void)state;
@@ -1094,6 +1105,7 @@ int main(void)
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
         cmocka_unit_test(time_in_which_teams_spin_is_in_doubt),
         cmocka_unit_test(time_that_nobody_saw_is_in_doubt),
+        cmocka_unit_test(time_that_others_were_seen_in_is_a_bound),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(ranks_that_are_late_by_turns_are_not_one_after_the_other),
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
