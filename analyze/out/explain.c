@@ -718,6 +718,7 @@ static const char *const fixed_advice[ADVICE_N] = {
         "pieces",
     [ADVICE_SHARE_IN_TURNS] =
         "in each step another rank has more of it: divide the work of each step evenly, in smaller pieces",
+    [ADVICE_SHARE_ANEW] = "the work moves from rank to rank in the course of the run: divide it anew when it has moved",
     [ADVICE_NOTHING] =
         "you need not do anything here: no rank has more of it, and single steps vary with clock speed, caches "
         "and other processes",

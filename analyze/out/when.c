@@ -37,6 +37,17 @@ static const char *trend_words(struct arena *arena, const struct acting *acts)
                         duration(arena, acts->last_ns));
 }
 
+/* "rank 0 until 175 ms, then rank 1"; "rank 0 first, until 175 ms, rank 7 last". */
+static const char *moves_words(struct arena *arena, const struct cause *cause)
+{
+    const struct acting *acts = &cause->acts;
+    if (!acts->moves)
+        return NULL;
+    return arena_printf(arena,
+                        cause->n_late == 2 ? "rank %u until %s, then rank %u" : "rank %u first, until %s, rank %u last",
+                        acts->first_rank, duration(arena, acts->moves_ns), acts->last_rank);
+}
+
 const char *when_sentence(struct arena *arena, const struct cause *cause)
 {
     const struct acting *acts = &cause->acts;
@@ -48,7 +59,8 @@ const char *when_sentence(struct arena *arena, const struct cause *cause)
         return arena_printf(arena, "close together, about %s after the start", duration(arena, acts->from_ns));
     const char *times =
         cause->every > 1 ? arena_printf(arena, "every %u%s time", cause->every, ordinal(cause->every)) : NULL;
-    const char *parts[] = {times, span_words(arena, acts), trend_words(arena, acts)}, *text = NULL;
+    const char *parts[] = {times, moves_words(arena, cause), span_words(arena, acts), trend_words(arena, acts)},
+               *text = NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i])
             text = text ? arena_printf(arena, "%s, %s", text, parts[i]) : parts[i];

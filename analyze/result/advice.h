@@ -14,6 +14,7 @@
     X(DO_AT_ONCE, "do-at-once")                   /* nobody has more of it: serialisation */                           \
     X(SHARE_EACH_TIME, "share-each-time")         /* the late rank has more of it each time */                         \
     X(SHARE_IN_TURNS, "share-in-turns")           /* another rank has more of it each time */                          \
+    X(SHARE_ANEW, "share-anew")                   /* it moves from rank to rank in the course of the run */            \
     X(NOTHING, "nothing")                         /* single steps vary as they do on any machine */                    \
     X(SHARE_OR_OVERLAP, "share-or-overlap")       /* the late ranks alone run it */                                    \
     X(SHARE_BOTH, "share-both")                   /* likewise, and who waits does other work meanwhile */              \

@@ -223,6 +223,9 @@ struct acting {
     bool is_in_one_call;   /* where others wait for it */
     bool is_trend;
     double first_ns, last_ns; /* then: what is waited each time, at both ends */
+    bool moves;               /* each of its late ranks is late in a time of its own, one after the other: */
+    uint32_t first_rank, last_rank;
+    double moves_ns; /* from the first to the next */
 };
 
 /* Whether its late ranks have more of it than the others, over the run (verdict/balance.h). */

@@ -200,6 +200,8 @@ static enum advice advice_of_sharing(const struct cause *cause)
     case BALANCE_SERIAL:
         return ADVICE_DO_AT_ONCE;
     case BALANCE_EACH_TIME:
+        if (cause->acts.moves)
+            return ADVICE_SHARE_ANEW;
         return cause->n_others || cause->n_ranks > cause->n_late ? ADVICE_SHARE_EACH_TIME : ADVICE_SHARE_IN_TURNS;
     case BALANCE_VARYING:
         return ADVICE_NOTHING;

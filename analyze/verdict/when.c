@@ -235,6 +235,43 @@ static bool is_felt_in_one_call(const struct cause *cause)
     return n <= 1;
 }
 
+/* The rank, by number in when_ranks, that nearly all of a part's waiting is for; n_when_ranks = none. */
+static uint32_t late_in_part(const struct cause *cause, int part, double nothing_ns)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < cause->n_when_ranks; i++)
+        sum += (double)cause->when_ranks[i].ns[part];
+    for (uint32_t i = 0; i < cause->n_when_ranks && sum > nothing_ns; i++)
+        if ((double)cause->when_ranks[i].ns[part] >= MOST_SHARE * sum)
+            return i;
+    return cause->n_when_ranks;
+}
+
+/* In each part of the run one of them is late, but for those in which it moves on, and none is late again. */
+static void find_moves(const struct cause *cause, double part_ns, double nothing_ns, struct acting *acting)
+{
+    uint64_t seen = 0;
+    uint32_t n = 0, n_mixed = 0, now = cause->n_when_ranks, first = now;
+    if (cause->n_when_ranks < 2 || cause->n_when_ranks != cause->n_late || cause->n_when_ranks > WHEN_PARTS)
+        return;
+    for (int part = 0; part < WHEN_PARTS; part++) {
+        uint32_t late = late_in_part(cause, part, nothing_ns);
+        n_mixed += late == cause->n_when_ranks;
+        if (late == cause->n_when_ranks || late == now)
+            continue;
+        if (seen >> late & 1)
+            return;
+        seen |= 1ull << late;
+        first = n ? first : late;
+        acting->moves_ns = n == 1 ? part * part_ns : acting->moves_ns;
+        now = late;
+        n++;
+    }
+    acting->moves = n == cause->n_when_ranks && n_mixed < n + SPAN_MARGIN;
+    acting->first_rank = acting->moves ? cause->when_ranks[first].rank : 0;
+    acting->last_rank = acting->moves ? cause->when_ranks[now].rank : 0;
+}
+
 struct acting when_acts(const struct analysis *analysis, const struct cause *cause)
 {
     const double *ns = cause->when_ns;
@@ -252,6 +289,7 @@ struct acting when_acts(const struct analysis *analysis, const struct cause *cau
     double nothing_ns = TREND_LEFT_OUT / 2 * all_ns;
     struct span all = span_of_all(ns, nothing_ns);
     find_trend(analysis, cause, all, &acting);
+    find_moves(cause, part_ns, nothing_ns / WHEN_PARTS, &acting);
     struct span most = span_of_most(ns, all_ns, all);
     /* A little before or after may be what the machine did once. */
     bool is_all = most.from - all.from <= SPAN_MARGIN && all.to - most.to <= SPAN_MARGIN;

@@ -279,6 +279,30 @@ static void a_stall_is_told_as_one(void **state)
     arena_release(&arena);
 }
 
+/* Ranks are late one after the other, with a part in which the work moves on. Twice the same rank is no move. */
+static void ranks_are_late_one_after_the_other(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    struct when_rank ranks[3] = {{.rank = 5}, {.rank = 0}, {.rank = 7}};
+    struct cause cause = {.when_ranks = ranks, .n_when_ranks = 2, .n_late = 2};
+    for (int i = 0; i < WHEN_PARTS; i++) {
+        cause.when_ns[i] = 1e9;
+        ranks[i < 12].ns[i] = i == 12 ? 6e8 : 1e9;
+        ranks[i >= 12].ns[i] += i == 12 ? 4e8 : 0;
+    }
+    assert_string_equal(in_words(&arena, &analysis, &cause), "rank 0 until 13.0 s, then rank 5");
+    memset(ranks[0].ns, 0, sizeof ranks[0].ns);
+    cause.n_when_ranks = cause.n_late = 3;
+    for (int i = 13; i < WHEN_PARTS; i++)
+        ranks[i < 20 ? 0 : 2].ns[i] = 1e9;
+    assert_string_equal(in_words(&arena, &analysis, &cause), "rank 0 first, until 13.0 s, rank 7 last");
+    ranks[1].ns[30] = 1e11;
+    assert_string_equal(in_words(&arena, &analysis, &cause), "all through the run");
+    arena_release(&arena);
+}
+
 /* Both sides last met long before the others waited: what they wait for has been going on since then. */
 static void what_acts_begins_where_both_last_met(void **state)
 {
@@ -318,7 +342,7 @@ int main(void)
         cmocka_unit_test(sentences_say_when),          cmocka_unit_test(silence_below_the_machine_is_no_news),
         cmocka_unit_test(few_instances_make_no_trend), cmocka_unit_test(what_the_machine_takes_over_is_no_trend),
         cmocka_unit_test(a_stall_is_told_as_one),      cmocka_unit_test(what_acts_begins_where_both_last_met),
-        cmocka_unit_test(blocks_stand_for_parts),
+        cmocka_unit_test(blocks_stand_for_parts),      cmocka_unit_test(ranks_are_late_one_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
