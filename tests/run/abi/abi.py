@@ -16,7 +16,7 @@ BUILD, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 MPICH_LIBRARY, MPIRUN, MPICC = sys.argv[3:6]
 HERE = pathlib.Path(__file__).parent
 WHYWAIT = BUILD / "bin" / "whywait"
-FLAGS = ["-DABI_STANDARD", f"-I{SOURCE}", "-O2", "-g", "-w"]
+FLAGS = ["-std=gnu11", "-DABI_STANDARD", f"-I{SOURCE}", "-O2", "-g", "-w"]
 # Each rank: MPI_Init, MPI_Comm_rank, 40 rounds of 5 calls, the receive from nobody, MPI_Finalize. Rank 0 asks for 80 counts.
 N_CALLS = 2 * (4 + 40 * 5) + 80
 
