@@ -131,9 +131,10 @@ static void find_callers(const struct trace *trace, struct code *code, struct cu
 static uint64_t way_of(struct cut_routines *routines, uint64_t routine)
 {
     const uint64_t *caller = map_get(&routines->callers, routine), *entry = map_get(&routines->entries, routine);
-    if (caller && *caller && *caller != SEVERAL)
-        return *caller;
-    return entry && *entry != SEVERAL ? *entry : 0;
+    uint64_t by_caller = caller ? *caller : 0, by_entry = entry ? *entry : 0;
+    if (by_caller != SEVERAL)
+        return by_caller;
+    return by_entry != SEVERAL ? by_entry : 0;
 }
 
 void cut_stacks_join(struct trace *trace, struct code *code)
