@@ -664,10 +664,10 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
                        "note: one run on each side says nothing about times; record each side several times, in turn: "
                        "whywait diff A1 A2 A3 vs B1 B2 B3");
     else
-        page_paragraph(
-            &page, 0, 2,
-            "more, less: by more than the runs scatter (+-); without a change, 19 of 20 comparisons say neither "
-            "in any line. Parts are tested only if the whole has changed");
+        page_paragraph(&page, 0, 2,
+                       "more, less: larger than the scatter of the runs (+-). Chance alone says so in 1 of 20 "
+                       "comparisons. Parts are "
+                       "tested only if the whole has changed");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
     page_style(&page, STYLE_PLAIN);

@@ -91,6 +91,9 @@ static const char *headline_cause(const struct label_book *book)
 static const char *with_machine(const struct label_book *book, const char *text)
 {
     const struct analysis *analysis = book->analysis;
+    if (!analysis->answer.is_machine && analysis->answer.off_share > 0)
+        return arena_printf(book->arena, "%s Ranks had no CPU for %s of the time, all alike.", text,
+                            amount_share(analysis->answer.off_share).text);
     if (!analysis->answer.is_machine)
         return text;
     return arena_printf(book->arena, "%s For another %s of the time ranks waited for others %s.", text,

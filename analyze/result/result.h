@@ -397,6 +397,7 @@ struct answer {
     double machine_share;      /* waiting for ranks that had no CPU, of all time */
     double lacking_cpus_share; /* of all time, ranks had no CPU or waited for others that had none */
     double elsewhere_share;    /* of all waiting: for ranks that had no CPU, beside waiting_ns; 0 = not worth saying */
+    double off_share; /* of all time, ranks had no CPU, whether others waited for that or not; 0 = not worth saying */
     double negligible_ns; /* waiting below it is next to nothing of the time that the machine leaves to the program */
     /* Where lacks_cpus, who computes longest, if it is half as long again as the others on average. */
     uint32_t busiest;      /* from 1: the rank; 0 = none */

@@ -246,6 +246,8 @@ static void answer_choose(struct analysis *analysis)
     answer->program_share = program_ns / all_ns;
     answer->machine_share = analysis->machine.waiting_ns / all_ns;
     answer->is_machine = answer->machine_share >= NEGLIGIBLE_SHARE;
+    double off_share = analysis->efficiency.descheduled_ns / all_ns;
+    answer->off_share = off_share >= NOTABLY_LONGER - 1 ? off_share : 0;
     answer->lacking_cpus_share = (analysis->efficiency.descheduled_ns + analysis->machine.waiting_ns) / all_ns;
     answer->lacks_cpus = answer->lacking_cpus_share > MAJORITY && !analysis->machine.is_stopped;
     answer->transfer_share = analysis->efficiency.transfer_ns / all_ns;

@@ -14,7 +14,7 @@ function viewComparison(runs, comparison) {
     comparison.text ? el("p.short", null, comparison.text) : null,
     el("p", null, `${plural(comparison.is_after.length - nAfter, "run")} before, ${nAfter} after: means per run. `,
       nAfter < 2 || comparison.is_after.length - nAfter < 2 ? "One run on a side says nothing about times; record each side several times."
-        : "More, less: by more than the runs scatter; without a change, 19 of 20 comparisons say neither in any line."),
+        : "More, less: larger than the scatter of the runs. Chance alone says so in 1 of 20 comparisons."),
     table("What changed between the runs", [
       {head: hidden("what"), cell: (row) => all.has(row.own) ? el("b", null, row.name) : numberOf.has(row.name)
         ? el("a", {href: `#answer&cause=${numberOf.get(row.name)}`}, row.name) : row.name},

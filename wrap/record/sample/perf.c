@@ -458,8 +458,8 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     s->cpu_ns = cpu_ns;
     s->stack = writer_sample(thread, &sample);
     if (s->is_rarer && s->stack)
-        say_note("figures are coarser here (a sample in %d ms), since a thread left the CPU thousands of times a "
-                 "second; you need not do anything",
+        say_note("short times are rough here: samples are %d ms apart, as a thread left the CPU thousands of times a "
+                 "second",
                  (int)(s->nominal_ns / 1000000));
     return true;
 }
