@@ -11,8 +11,7 @@
 struct uncounted {
     struct sparse n, generated, libraries; /* samples by place: all, and below it in code made at run time, a library */
     struct sparse callbacks;               /* by (place, place that a library calls back from there) */
-    struct sparse
-        within; /* by place: in code of the program that a library calls back, and that is part of the place */
+    struct sparse within;                  /* by place: in its own code, which a library calls back from there */
 };
 
 void uncounted_find(struct uncounted *uncounted, struct sites *sites, const struct survey *survey);

@@ -666,8 +666,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     else
         page_paragraph(&page, 0, 2,
                        "more, less: larger than the scatter of the runs (+-). Chance alone says so in 1 of 20 "
-                       "comparisons. Parts are "
-                       "tested only if the whole has changed");
+                       "comparisons. Parts are tested only if the whole has changed");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
     page_style(&page, STYLE_PLAIN);

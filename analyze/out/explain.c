@@ -747,8 +747,7 @@ static const char *const fixed_advice[ADVICE_N] = {
         "the rank waits for the answer of another program over the network, not by MPI: ask earlier and compute "
         "meanwhile, ask for more at a time, or let one rank ask and share the answer",
     [ADVICE_HELD_LOCK] = "another thread or process holds the lock, or sends the signal, that this waits for: let it "
-                         "do so for a shorter "
-                         "time, or sooner",
+                         "do so for a shorter time, or sooner",
     [ADVICE_SYSTEM_CALLS] =
         "`whywait report --routines --causing` names the routine that sleeps, reads, writes or waits for a lock; few "
         "calls in `strace -c -w -f` mean page faults: use touched memory again",

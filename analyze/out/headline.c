@@ -159,8 +159,9 @@ static const char *headline_busiest(const struct label_book *book)
     const char *where = answer->busiest_step == TRACE_NONE
                             ? ""
                             : arena_printf(book->arena, ", most %s", label_within(book, answer->busiest_step));
-    return arena_printf(book->arena, "Rank %u computes %.2g x as long as the others on average%s.", answer->busiest - 1,
-                        answer->busiest_ratio, where);
+    struct ratio ratio = {answer->busiest_ratio, answer->busiest_ratio, answer->busiest_ratio};
+    return arena_printf(book->arena, "Rank %u computes %s as long as the others on average%s.", answer->busiest - 1,
+                        explain_ratio(book->arena, ratio), where);
 }
 
 static const char *headline_fine(const struct label_book *book)

@@ -59,6 +59,8 @@ struct cut_routines {
     struct map callers;   /* 1 + the frame that calls it, 0 = none is known, or SEVERAL */
     struct map recursive; /* those that call themselves, on whatever way */
     struct map entries;   /* the caller behind all of these, likewise */
+    uint64_t *of;         /* by frame: called_routine */
+    struct arena arena;
 };
 
 static void find_routines(const struct trace *trace, struct code *code, struct cut_routines *routines)
@@ -83,12 +85,12 @@ static uint64_t called_routine(const struct trace *trace, struct code *code, con
 }
 
 /* The outermost frame on the way from this one that is of the routine, or of any that call themselves; TRACE_NONE. */
-static uint32_t last_of(const struct trace *trace, struct code *code, const struct cut_routines *routines,
-                        uint32_t frame, uint64_t routine)
+static uint32_t last_of(const struct trace *trace, const struct cut_routines *routines, uint32_t frame,
+                        uint64_t routine)
 {
     uint32_t last = TRACE_NONE;
     trace_walk (trace, at, trace->frames[frame].parent) {
-        uint64_t here = called_routine(trace, code, routines, &trace->frames[at]);
+        uint64_t here = routines->of[at];
         bool is_such = here && (routine ? here == routine : map_get(&routines->recursive, here) != NULL);
         last = is_such ? at : last;
     }
@@ -107,22 +109,21 @@ static void add_way(const struct trace *trace, struct code *code, struct map *wa
 /* Stacks that are to go on elsewhere themselves tell nothing, so that there are no circles. */
 static void find_callers(const struct trace *trace, struct code *code, struct cut_routines *routines)
 {
-    for (uint32_t i = 0; i < trace->n_frames; i++) {
-        uint64_t routine = called_routine(trace, code, routines, &trace->frames[i]);
-        if (!routine)
-            continue;
-        *map_put(&routines->called, routine, NULL) = 1;
-        if (last_of(trace, code, routines, i, routine) != TRACE_NONE)
-            map_put(&routines->recursive, routine, NULL);
-    }
+    routines->of = arena_array(&routines->arena, uint64_t, trace->n_frames + 1);
+    for (uint32_t i = 0; i < trace->n_frames; i++)
+        if ((routines->of[i] = called_routine(trace, code, routines, &trace->frames[i])))
+            *map_put(&routines->called, routines->of[i], NULL) = 1;
+    for (uint32_t i = 0; routines->called.n && i < trace->n_frames; i++)
+        if (routines->of[i] && last_of(trace, routines, i, routines->of[i]) != TRACE_NONE)
+            map_put(&routines->recursive, routines->of[i], NULL);
     for (uint32_t i = 0; routines->called.n && i < trace->n_frames; i++) {
         uint32_t parent = trace->frames[i].parent;
-        uint64_t routine = called_routine(trace, code, routines, &trace->frames[i]);
+        uint64_t routine = routines->of[i];
         const struct trace_frame *outer = routine ? &trace->frames[outermost(trace, parent)] : NULL;
         if (!routine || (is_cut_off(outer) && map_get(&routines->called, routine_of(code, outer))))
             continue;
         add_way(trace, code, &routines->callers, routine, parent);
-        uint32_t last = last_of(trace, code, routines, i, 0);
+        uint32_t last = last_of(trace, routines, i, 0);
         add_way(trace, code, &routines->entries, routine, trace->frames[last == TRACE_NONE ? i : last].parent);
     }
 }
@@ -155,4 +156,5 @@ void cut_stacks_join(struct trace *trace, struct code *code)
     map_release(&routines.callers);
     map_release(&routines.recursive);
     map_release(&routines.entries);
+    arena_release(&routines.arena);
 }

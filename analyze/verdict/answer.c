@@ -218,7 +218,7 @@ static void answer_set_busiest(const struct analysis *analysis, struct answer *a
             most = i;
         }
     }
-    answer->busiest_ratio = n > 1 ? most_ns / ((all_ns - most_ns) / (n - 1)) : 1;
+    answer->busiest_ratio = n > 1 ? fmin(most_ns / ((all_ns - most_ns) / (n - 1)), 1 / NEXT_TO_NOTHING) : 1;
     answer->busiest = answer->busiest_ratio >= 1 + MAJORITY ? most + 1 : 0;
     answer->busiest_step = TRACE_NONE;
     most_ns = 0;
