@@ -149,14 +149,6 @@ static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_k
             cause->kind = (enum cause_kind)i;
 }
 
-/* They call a library as often: what it does more is not known. */
-static bool is_estimate(const struct cause *cause, const struct sides *sides)
-{
-    const struct doing *late = &sides->late.mean, *others = &sides->others.mean;
-    return cause->is_estimated && others->executions > 0 &&
-           is_within(late->executions / others->executions, 1 - AS_OFTEN, 1 + AS_OFTEN);
-}
-
 struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides)
 {
     struct settled_kinds settled = {.more_work = KIND_MORE_WORK, .more_time = KIND_MORE_TIME, .slower = KIND_SLOWER};
@@ -164,7 +156,7 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
         return settled;
     if (has_costs(sides) && !one_is_dearer(sides))
         settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (cause->is_as_much_otherwise || is_estimate(cause, sides))
+    if (cause->is_as_much_otherwise)
         settled.more_work = KIND_MORE_TIME;
     else if (is_more_often(sides) && !one_is_dearer(sides))
         settled.more_time = KIND_MORE_WORK;

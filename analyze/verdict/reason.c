@@ -142,9 +142,8 @@ static struct reason of_work(const struct cause *cause, const struct crowd *late
     reason.is_as_often = is_within(&reason.often, 1 - AS_OFTEN, 1 + AS_OFTEN);
     /* Ranks that run it as often over the whole run may still do so at other times. */
     bool may_have_more = cause->is_in_library && cause->balance == BALANCE_UNEVEN;
-    double more_ns = cause->kind_ns[KIND_MORE_WORK] + (cause->is_estimated ? cause->kind_ns[KIND_MORE_TIME] : 0);
-    reason.is_at_other_times =
-        more_ns >= WORTH_SAYING * cause->waiting_ns && balance_is_as_often(late, others) && !may_have_more;
+    reason.is_at_other_times = cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns &&
+                               balance_is_as_often(late, others) && !may_have_more;
     reason.kind = balance_is_less(late, others) ? REASON_LESS_BUT_LATER : REASON_WORK;
     set_each(&reason, cause->is_estimated, late, others);
     reason.back = factor_of(late, others, MEASURE_CALLED_BACK, 1);

@@ -5,7 +5,7 @@
  *
  * ranks: 3
  * expect: loop=sleeps rank=0 share=0.6 call=MPI_Recv kind=blocked
- *   says="blocked: waiting for a lock or another thread" next="gives the signal"
+ *   says="blocked: waiting for a lock or another thread" next="sends the signal"
  */
 #include "known.h"
 #include <semaphore.h>
