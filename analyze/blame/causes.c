@@ -391,13 +391,18 @@ static void noise_add(struct causes *causes, uint32_t cause, uint32_t rank, cons
     sparse_add(&causes->sums.at[cause].noise, rank, time->ns * time->ns * variance);
 }
 
+static uint32_t pool_of(uint64_t key)
+{
+    return (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS;
+}
+
 /* What stands for the two calls between which stretches lie, above a cause. 0: they are not pooled. */
 static uint64_t calls_of(const struct causes *causes, uint64_t key)
 {
     const struct causes_input *input = causes->input;
     const struct pools *pools = input->classes->pools;
     if (key_atom(key) & ATOM_IS_POOL)
-        return key_pair(1 + pools_between(pools, (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS), 0);
+        return key_pair(1 + pools_between(pools, pool_of(key)), 0);
     const struct step_key *step = steps_key(causes->steps, key_atom(key));
     if (step->what != WHAT_GAP || !step_state_is_code((enum step_state)step->state))
         return 0;
@@ -454,8 +459,7 @@ static void rank_add_noise(struct causes *causes, const struct sparse *between, 
         struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, sample_ns, &own);
         bool is_seen = key_atom(key) & ATOM_IS_POOL;
         uint32_t of_process;
-        bool is_borrowed = is_seen && !pools_is_of_process(causes->input->classes->pools,
-                                                           (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS, &of_process);
+        bool is_borrowed = is_seen && !pools_is_of_process(causes->input->classes->pools, pool_of(key), &of_process);
         for (size_t j = 0; j < pooled.by_cause.n && is_borrowed; j++)
             sparse_add(&causes->sums.at[pooled.by_cause.at[j].key].borrowed, rank, pooled.by_cause.at[j].ns);
         size_t first = calls && (pooled.ns > 0 || !is_seen) ? sparse_find(between, calls) : between->n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counted places that leave their work to code that is not counted: a library's, or code made at run time. The samples
- * of all processes tell. How often such a place runs does not say how much there is to do in it; but the library may
- * call the program back, as a sort does to compare, and that is counted.
+ * of all processes tell. Such a place may run as often and have more to do each time. But the library may call the
+ * program back, as a sort does to compare, and that is counted.
  */
 #pragma once
 #include "analyze/steps/calltree.h"

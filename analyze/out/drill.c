@@ -309,7 +309,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
                    amount_duration(cause->direct_ns).text, amount_duration(passed_on_ns).text);
     if (cause->remedy != REMEDY_NONE)
         page_piece(&drill.page, DRILL_INDENT, "if %s: %s (estimate%s)",
-                   cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided evenly",
+                   cause->remedy == REMEDY_AS_OTHERS ? "late ranks were as fast as the others" : "divided best",
                    explain_gain(&drill.arena, cause), excess(&drill, cause));
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "if it took no time: nothing");

@@ -4,8 +4,8 @@
  * block executed, for one process on average, and how much work that was: instructions, with those of the counted
  * routines that are called. The work of a routine is shared out among its callers by calls, gprof's way (callgraph.h).
  *
- * A routine's lengths and calls are looked up when it is reached. Which routines a call leads to, and which loops are
- * copies of one, is found once for all causes.
+ * A routine's lengths and calls are looked up when it is reached. The routines that calls lead to, and the loops that
+ * are copies of one, are found once for all causes.
  *
  * A compiler makes several loops of one where it asks a condition in one of them only, or uses vectors in one. Copies
  * have the place and the loop around them in common, or the loops around them are copies. All functions here take them
@@ -75,5 +75,5 @@ bool flow_is_same_loop(const struct flow_routine *routine, uint32_t a, uint32_t 
 /* How often the loop is entered from outside, and how often its heads are executed. */
 double flow_entries(const struct flow_routine *routine, uint32_t loop, enum flow_side side);
 double flow_turns(const struct flow_routine *routine, uint32_t loop, enum flow_side side);
-/* Of a head that nothing but labels is left of, nothing is known: then any other block of the loop's own tells. */
+/* The place of its head. Where nothing but labels is left of that, any other block of the loop's own tells. */
 uint32_t flow_loop_place(struct executions *executions, const struct flow_routine *routine, uint32_t loop);

@@ -13,20 +13,20 @@
  *     recursion   a routine calls itself more often for each call from outside
  *     callee      a routine does more in each call: then the same is asked of that one
  *
- * A decision is worth the work of the late side that would not be done if it were taken as on the others: trips or the
- * probability of the way at theirs, everything inside as it is. Decisions contain each other: more iterations make
- * more executions of all that is inside. So the outermost one is taken that is worth at least half of the difference.
+ * A decision is worth the work that the late side would spare if it decided as the others do. Trips or the probability
+ * of the way are theirs then, and everything inside stays. Decisions contain each other: more iterations make more
+ * executions of all that is inside. So the outermost one is taken that is worth at least half of the difference.
  *
- * If some of the others decide it as the late side does, it parts nobody from those: then the outermost one is taken
+ * If some of the others decide it as the late side does, it parts nobody from those. Then the outermost one is taken
  * that parts all others and is worth no less, if there is one. Of more than 64 others, the first 64 are asked.
  *
  * If the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
  * routine, and the caller that calls it more often. Only the work of the cause itself counts there. If all ranks are
- * late at times, pieces of the run are compared, from one wait to the next: a loop with such a wait in it was entered
- * before the piece began, and more iterations of it in the piece say that ranks take turns. They decide nothing.
+ * late at times, pieces of the run are compared, from one wait to the next. A loop with such a wait in it was entered
+ * before the piece began. More iterations of it in the piece say that ranks take turns, and decide nothing.
  *
- * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, for a branch one search
- * of the routine, and one solution of the routine that decides for each rank that is asked.
+ * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's. A branch costs one
+ * search of its routine, and each rank that is asked one solution of the routine that decides.
  */
 #pragma once
 #include "analyze/blame/blame.h"

@@ -107,7 +107,7 @@ function causeItem(run, cause) {
       el("span.causename", null, cause.name),
       el("span.figure", {"data-name": "waiting", title: "waiting that it causes, all ranks together"}, duration(cause.waiting_ns)),
       el("span.figure", {"data-name": "of waiting", title: "of all waiting"}, share(cause.share)),
-      el("span.figure", {"data-name": "if fixed", title: `how much sooner the run would end, about, ${cause.remedy === "as-others" ? "were late ranks as fast here as the others" : "were this work divided evenly"}`},
+      el("span.figure", {"data-name": "if fixed", title: `how much sooner the run would end, about, ${cause.remedy === "as-others" ? "were late ranks as fast here as the others" : "were this work divided best"}`},
         cause.gain_text),
       el("span.figure", {"data-name": "of run", title: "the same, as a part of the run"}, cause.gain_share_text)),
     el("div.causebody", null,

@@ -429,6 +429,13 @@ static void the_first_line_is_the_answer(void **state)
     f->causes[0].is_spinning = true; /* it waits itself */
     expect_first(f, "Rank 1 waits for shared memory to change in loop jacobi.c:58-63 in relax(), and makes others "
                     "wait: 6.00 s, 2.0 % of all waiting.\n");
+}
+
+/* Where no row follows: little at random, much of it, and CPUs that are short. */
+static void the_first_line_tells_when_no_rank_is_late(void **state)
+{
+    struct fixture *f = *state;
+    struct answer *answer = &f->analysis.answer;
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
     expect_first(f, "Nothing to improve in the program: it makes ranks wait for 2.0 % of the time, at random.\n");
     answer->lacks_cpus = true;
@@ -1170,7 +1177,7 @@ static void drilling_shows_classes_and_steps(void **state)
     f->causes[0].if_gone_off_ns = 2.7e9;
     report_cause(out, &f->analysis, 0, &usual);
     fclose(out);
-    expect_in(text, "if divided evenly: nothing to -2.9 s (estimate)\n  if it took no time: at most -3.40 s\n");
+    expect_in(text, "if divided best: nothing to -2.9 s (estimate)\n  if it took no time: at most -3.40 s\n");
     expect_in(text, "if it took no time: at most -3.40 s, 2.70 s of that without a CPU");
     expect_in(text, "if it took no time: nothing");
     expect_in(text, "rank 1 then becomes the slowest\n");
@@ -1334,6 +1341,7 @@ int main(void)
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(the_first_line_is_the_answer),
+        WITH_FIXTURE(the_first_line_tells_when_no_rank_is_late),
         WITH_FIXTURE(the_first_line_tells_what_else_there_is),
         WITH_FIXTURE(transfers_are_the_first_line),
         WITH_FIXTURE(a_message_that_nobody_sent_is_told),
