@@ -37,8 +37,8 @@ static const char *who_spins(const struct label_book *book, const struct cause *
 {
     bool is_one = cause->n_late == 1;
     return arena_printf(book->arena, "%s %s for shared memory to change %s, and %s others wait",
-                        who(book->arena, cause), is_one ? "waits" : "wait",
-                        label_cause_within(book, book->analysis->answer.number), is_one ? "makes" : "make");
+                        who(book->arena, cause), is_one ? "waits" : "wait", label_answer_within(book),
+                        is_one ? "makes" : "make");
 }
 
 /* "2.0 x as long in 168 places"; "1.4 x as long in 40 places, as its CPU or memory is slower" where that is known. */
@@ -69,17 +69,18 @@ static const char *headline_cause(const struct label_book *book)
     if (!cause)
         return ""; /* an answer of another kind */
     const struct partition *partition = answer->kind == ANSWER_PARTITION ? &analysis->partitions[answer->number] : NULL;
-    const char *where = partition ? partition_places(arena, partition)
-                                  : arena_printf(arena, "most %s", label_cause_within(book, answer->number));
+    const char *where =
+        partition ? partition_places(arena, partition) : arena_printf(arena, "most %s", label_answer_within(book));
     const char *what = cause->is_spinning
                            ? who_spins(book, cause)
                            : arena_printf(arena, "%s, %s", who_makes_wait(arena, analysis, cause), where);
-    const char *text = arena_printf(arena, "%s: %s, %s of all waiting", what, amount_duration(answer->waiting_ns).text,
-                                    amount_share(answer->share).text);
+    double lacking = answer->is_lacking ? answer->lacking_share : 0, code_ns = (1 - lacking) * answer->waiting_ns;
+    const char *text = arena_printf(arena, "%s: %s, %s of all waiting", what, amount_duration(code_ns).text,
+                                    amount_share((1 - lacking) * answer->share).text);
     if (answer->is_lacking)
-        text = arena_printf(arena, "%s (%s for %s code, %s since %s had no CPU there)", text,
-                            amount_duration(cause->waiting_ns).text, cause->n_late == 1 ? "its" : "their",
-                            amount_duration(cause->lacking_ns).text, cause->n_late == 1 ? "it" : "they");
+        text = arena_printf(arena, "%s, for %s code, and %s, %s, since %s had no CPU there", text,
+                            cause->n_late == 1 ? "its" : "their", amount_duration(answer->waiting_ns - code_ns).text,
+                            amount_share(lacking * answer->share).text, cause->n_late == 1 ? "it" : "they");
     struct amount elsewhere = amount_share(answer->elsewhere_share);
     if (answer->is_minor)
         return arena_printf(arena, "%s of the waiting is for ranks that had no CPU. %s.", elsewhere.text, text);

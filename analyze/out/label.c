@@ -306,16 +306,23 @@ const char *label_cause(const struct label_book *book, uint32_t number)
     return text;
 }
 
-const char *label_cause_and_beside(const struct label_book *book, uint32_t number)
+static const char *and_more(const struct label_book *book, const char *text, uint32_t n)
 {
-    const char *text = label_cause(book, number);
-    uint32_t n = book->analysis->causes[number].n_beside;
     return n ? arena_printf(book->arena, "%s and %u more place%s", text, n, n == 1 ? "" : "s") : text;
 }
 
-const char *label_cause_within(const struct label_book *book, uint32_t number)
+const char *label_cause_and_beside(const struct label_book *book, uint32_t number)
 {
-    return within(book, book->analysis->causes[number].step, label_cause_and_beside(book, number));
+    return and_more(book, label_cause(book, number), book->analysis->causes[number].n_beside);
+}
+
+const char *label_answer_within(const struct label_book *book)
+{
+    const struct analysis *analysis = book->analysis;
+    uint32_t number = analysis->answer.number;
+    const struct cause *cause = &analysis->causes[number];
+    const char *label = label_cause(book, number);
+    return within(book, cause->step, and_more(book, label, cause->n_beside + analysis->answer.n_like));
 }
 
 const char *label_call(const struct label_book *book, const char *call, const char *file, uint32_t line,

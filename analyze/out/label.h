@@ -27,8 +27,9 @@ const char *label_step_alone(const struct label_book *book, uint32_t step);
 const char *label_cause(const struct label_book *book, uint32_t cause);
 /* "loop a.c:7 in f() and 2 more places": where one branch leads to several that matter. */
 const char *label_cause_and_beside(const struct label_book *book, uint32_t cause);
-/* The same after "most of it": "in loop a.c:5-7, called at b.c:3 in c()". */
-const char *label_cause_within(const struct label_book *book, uint32_t cause);
+/* The cause that the answer is about, with those that are like it, after "most": "in loop a.c:5-7 in f() and 1 more
+ * place". */
+const char *label_answer_within(const struct label_book *book);
 /* "MPI_Barrier at jacobi.c:71 in solve() <- main()", as far as it is known; `call` NULL: without it. */
 const char *label_call(const struct label_book *book, const char *call, const char *file, uint32_t line,
                        const char *path);

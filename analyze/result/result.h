@@ -382,6 +382,7 @@ struct answer {
         ANSWER_BROKE_OFF, /* the run ended otherwise than by MPI_Finalize, and lost nothing else that people notice */
     } kind;
     uint32_t number;           /* of the cause or the partition */
+    uint32_t n_like;           /* further causes that are like this one (cause.like), and part of the answer */
     uint32_t gains_more;       /* from 1: another cause, which gains so much more that people care for it; 0 = none */
     uint32_t first_end;        /* from 1: the rank whose end may have taken the others with it; 0 = none is known to */
     bool has_causes;           /* causes are worth a look, also those that the answer is not about */

@@ -72,6 +72,20 @@ static bool is_fine(const struct analysis *analysis, double program_ns)
     return program_ns < most_ns && !(endless_ns(analysis) > 0);
 }
 
+/* For a cause and those that are like it: the same ranks are late in them by the same factor. */
+static double waiting_with_like(const struct analysis *analysis, uint32_t number)
+{
+    double ns = analysis->causes[number].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        ns += analysis->causes[i].like == number + 1 ? analysis->causes[i].waiting_ns : 0;
+    return ns;
+}
+
+static bool is_like_answer(const struct analysis *analysis, uint32_t number)
+{
+    return analysis->answer.kind == ANSWER_CAUSE && analysis->causes[number].like == analysis->answer.number + 1;
+}
+
 /* The largest of what there is to mend, else of what there is. */
 static void answer_set_cause(const struct analysis *analysis, struct answer *answer)
 {
@@ -86,8 +100,10 @@ static void answer_set_cause(const struct analysis *analysis, struct answer *ans
     do {
         for (uint32_t i = 0; i < analysis->n_causes; i++) {
             const struct cause *cause = &analysis->causes[i];
-            if (cause->waiting_ns > most_ns && !cause->partition && (takes_all || cause->advice != ADVICE_NOTHING)) {
-                most_ns = cause->waiting_ns;
+            bool is_first = !cause->partition && !cause->like && (takes_all || cause->advice != ADVICE_NOTHING);
+            double waiting_ns = is_first ? waiting_with_like(analysis, i) : 0;
+            if (waiting_ns > most_ns) {
+                most_ns = waiting_ns;
                 answer->kind = ANSWER_CAUSE;
                 answer->number = i;
             }
@@ -98,16 +114,22 @@ static void answer_set_cause(const struct analysis *analysis, struct answer *ans
 
 static void answer_set_figures(const struct analysis *analysis, struct answer *answer)
 {
-    const struct cause *cause = answer_cause(analysis);
-    answer->lacking_share = cause->lacking_ns / (cause->waiting_ns + cause->lacking_ns);
-    answer->is_minor = analysis->machine.share > MAJORITY && cause->waiting_ns < WORTH_NAMING * analysis->waiting_ns;
+    double waiting_ns = answer_cause(analysis)->waiting_ns, lacking_ns = answer_cause(analysis)->lacking_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (is_like_answer(analysis, i)) {
+            waiting_ns += analysis->causes[i].waiting_ns;
+            lacking_ns += analysis->causes[i].lacking_ns;
+            answer->n_like++;
+        }
+    answer->lacking_share = lacking_ns / (waiting_ns + lacking_ns);
+    answer->is_minor = analysis->machine.share > MAJORITY && waiting_ns < WORTH_NAMING * analysis->waiting_ns;
     answer->is_lacking = answer->lacking_share >= WORTH_SAYING && !answer->is_minor;
-    /* Otherwise the figures are those of its row. */
-    answer->waiting_ns = cause->waiting_ns + (answer->is_lacking ? cause->lacking_ns : 0);
+    /* Otherwise the figures are those of its rows. */
+    answer->waiting_ns = waiting_ns + (answer->is_lacking ? lacking_ns : 0);
     answer->share = answer->waiting_ns / analysis->waiting_ns;
     answer->elsewhere_share = analysis->machine.share;
     if (!answer->is_minor)
-        answer->elsewhere_share -= cause->lacking_ns / analysis->waiting_ns;
+        answer->elsewhere_share -= lacking_ns / analysis->waiting_ns;
     answer->elsewhere_share = answer->elsewhere_share > MAJORITY ? answer->elsewhere_share : 0;
 }
 
@@ -116,9 +138,11 @@ static void answer_set_figures(const struct analysis *analysis, struct answer *a
 static void answer_set_gains_more(const struct analysis *analysis, struct answer *answer)
 {
     double least_ns = answer_cause(analysis)->gain_ns + NEGLIGIBLE_SHARE * analysis->efficiency.wall_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        least_ns += is_like_answer(analysis, i) ? analysis->causes[i].gain_ns : 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         const struct cause *cause = &analysis->causes[i];
-        bool is_row = !cause->partition && cause->waiting_ns >= answer->negligible_ns;
+        bool is_row = !cause->partition && !is_like_answer(analysis, i) && cause->waiting_ns >= answer->negligible_ns;
         if (is_row && cause->gain_least_ns > least_ns) {
             least_ns = cause->gain_least_ns;
             answer->gains_more = i + 1;

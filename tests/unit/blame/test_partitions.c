@@ -512,6 +512,25 @@ static void what_the_machine_did_to_the_late_rank_is_told_with_it(void **state)
     assert_true(fabs(answer->elsewhere_share - 37. / 40) < 1e-9);
 }
 
+/* Two rows of one rank, late by one factor, are one reason: together they may be more than the largest row. */
+static void the_answer_counts_rows_together_that_are_like(void **state)
+{
+    struct run *run = *state;
+    struct cause *largest = add(run, (const double[N]){1, 1, 1, 101});
+    add(run, (const double[N]){71, 1, 1, 1});
+    struct cause *like = add(run, (const double[N]){61, 1, 1, 1});
+    like->like = 2;
+    largest->gain_ns = largest->gain_least_ns = 50 * MS;
+    run->causes[1].gain_ns = like->gain_ns = 30 * MS;
+    find(run);
+    const struct answer *answer = &run->analysis.answer;
+    assert_true(answer->kind == ANSWER_CAUSE && answer->number == 1 && answer->n_like == 1);
+    assert_true(answer->waiting_ns == 390 * MS && !answer->gains_more);
+    like->like = 0;
+    find(run);
+    assert_true(answer->number == 0 && answer->n_like == 0 && answer->waiting_ns == 300 * MS);
+}
+
 /* A row that says to do nothing is not the answer, however large. */
 static void the_answer_is_something_to_mend(void **state)
 {
@@ -593,6 +612,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_gains_nothing_is_no_answer_on_a_full_machine, run_make, run_free),
         cmocka_unit_test_setup_teardown(one_rank_and_no_waiting_are_answers, run_make, run_free),
         cmocka_unit_test_setup_teardown(what_the_machine_did_to_the_late_rank_is_told_with_it, run_make, run_free),
+        cmocka_unit_test_setup_teardown(the_answer_counts_rows_together_that_are_like, run_make, run_free),
         cmocka_unit_test_setup_teardown(the_answer_is_something_to_mend, run_make, run_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -410,13 +410,18 @@ static void the_first_line_is_the_answer(void **state)
     expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 100 % of all waiting. "
                     "More is gained by row 2, transfer in MPI_Barrier.\n");
     answer->gains_more = 0;
+    answer->n_like = 1;
+    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax() and 1 more place: 6.00 s, 100 % "
+                    "of all waiting.\n");
+    answer->n_like = 0;
     answer->is_lacking = true;
-    answer->waiting_ns = 10.4e9;
-    f->causes[0].lacking_ns = 4.4e9;
+    answer->waiting_ns = 10e9;
+    answer->lacking_share = 0.4;
+    answer->share = 0.5;
     answer->elsewhere_share = 0.6;
-    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 10.4 s, 100 % of all waiting "
-                    "(6.00 s for its "
-                    "code, 4.40 s since it had no CPU there). Another 60 % is for ranks that had no CPU.\n");
+    expect_first(f, "Rank 1 makes others wait, most in loop jacobi.c:58-63 in relax(): 6.00 s, 30 % of all waiting, "
+                    "for its code, and 4.00 s, 20 %, since it had no CPU there. Another 60 % is for ranks that had no "
+                    "CPU.\n");
     answer->is_lacking = false;
     answer->waiting_ns = 6e9;
     answer->is_minor = true;
