@@ -5,8 +5,8 @@
 #include "analyze/cmd/terminal.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/html/html.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/label.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/label.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/pipeline.h"
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/cmd/runs.h"
 #include "analyze/cmd/cmd.h"
-#include "analyze/out/ending.h"
-#include "analyze/out/label.h"
+#include "analyze/words/ending.h"
+#include "analyze/words/label.h"
 #include "analyze/trace/part.h"
 #include "wrap/base/err.h"
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "analyze/export/export.h"
 #include "analyze/export/stack.h"
 #include "analyze/counts/coverage.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"

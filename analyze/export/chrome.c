@@ -11,7 +11,7 @@
  */
 #include "analyze/export/export.h"
 #include "analyze/out/json.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "wrap/base/err.h"
 #include <jansson.h>
 #include <math.h>

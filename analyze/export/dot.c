@@ -4,8 +4,8 @@
  * caller of what it calls; routines that call each other in a circle stand in one box.
  */
 #include "analyze/export/export.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/label.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "analyze/profile/sum.h"
 #include "wrap/base/err.h"

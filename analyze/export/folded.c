@@ -5,9 +5,9 @@
  */
 #include "analyze/export/export.h"
 #include "analyze/export/stack.h"
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/result/whole.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/containers.h"
 #include <math.h>

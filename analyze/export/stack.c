@@ -2,7 +2,7 @@
 #include "analyze/export/stack.h"
 #include "analyze/code/origin.h"
 #include "analyze/result/names.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 
 enum { INLINED_MOST = 16 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/html/cells.h"
 #include "analyze/out/json.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include <math.h>
 
 enum stream { LENGTHS, HEADS, PARTS, WAITS, N_STREAMS };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/difference.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/label.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include <errno.h>

@@ -2,11 +2,11 @@
 /* One cause: when it acts, its ranks, what is inside it, and the calls at which it is felt. */
 #include "analyze/out/drill.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/brief.h"
-#include "analyze/out/explain.h"
-#include "analyze/out/headline.h"
-#include "analyze/out/when.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/brief.h"
+#include "analyze/words/explain.h"
+#include "analyze/words/headline.h"
+#include "analyze/words/when.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

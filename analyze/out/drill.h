@@ -5,7 +5,7 @@
  * found again here with its parts.
  */
 #pragma once
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
 

@@ -3,7 +3,7 @@
  * And those at which it asks for memory. */
 #include "analyze/out/drill.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

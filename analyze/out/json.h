@@ -4,7 +4,7 @@
  * it is cut. All are new references.
  */
 #pragma once
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/result/result.h"
 #include <jansson.h>
 #include <stdio.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/json_cause.h"
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/result/whole.h"
-#include "analyze/out/explain.h"
-#include "analyze/out/headline.h"
-#include "analyze/out/ending.h"
-#include "analyze/out/when.h"
+#include "analyze/words/explain.h"
+#include "analyze/words/next.h"
+#include "analyze/words/shortage.h"
+#include "analyze/words/headline.h"
+#include "analyze/words/ending.h"
+#include "analyze/words/when.h"
 #include "analyze/verdict/balance.h"
 #include <math.h>
 #include <stdlib.h>
@@ -386,7 +388,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "like", json_integer(cause->like));
     json_object_set_new(object, "errand", json_string(errand_name(cause->errand)));
     json_object_set_new(object, "advice", json_string(advice_name(cause->advice)));
-    json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
+    json_object_set_new(object, "next", json_text(next_for_cause(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, cause)));
     json_object_set_new(object, "throughout", json_boolean(cause->acts.kind == ACTS_THROUGHOUT));
     json_object_set_new(object, "when_ns", when);
@@ -527,7 +529,7 @@ json_t *json_machine(struct json *json)
     json_leave_out(object, "places", machine->n_places - n_places, sum_of(place_ns, n_places, machine->n_places));
     add_hosts(json, object, machine);
     add_stops(json, object, machine);
-    struct sentences reasons = machine_reasons(&json->book);
+    struct sentences reasons = shortage_reasons(&json->book);
     uint32_t n_reasons = json_n_shown(json, reasons.n, SMALL_LIST);
     json_t *texts = json_array();
     for (uint32_t i = 0; i < n_reasons; i++)
@@ -535,7 +537,7 @@ json_t *json_machine(struct json *json)
     json_object_set_new(object, "reasons", texts);
     json_leave_out(object, "reasons", reasons.n - n_reasons, -1);
     json_object_set_new(object, "advice", json_string(advice_name(machine->advice)));
-    json_object_set_new(object, "next", json_text(explain_advice(machine->advice)));
+    json_object_set_new(object, "next", json_text(next_for_advice(machine->advice)));
     add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
     return object;
 }
@@ -550,7 +552,7 @@ static void add_place(struct json *json, json_t *places, uint32_t step, const ch
 static void add_advice(json_t *object, enum advice advice)
 {
     json_object_set_new(object, "advice", json_string(advice_name(advice)));
-    json_object_set_new(object, "next", json_text(explain_advice(advice)));
+    json_object_set_new(object, "next", json_text(next_for_advice(advice)));
 }
 
 /* Time inside MPI that is no waiting. */

@@ -4,7 +4,7 @@
  * Unless everything is asked for a list ends when its part of 1 MB is full, and `left_out` counts what is missing.
  */
 #include "analyze/out/json_report.h"
-#include "analyze/out/ending.h"
+#include "analyze/words/ending.h"
 #include "analyze/out/json_cause.h"
 #include "wrap/base/err.h"
 #include <errno.h>

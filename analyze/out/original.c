@@ -5,7 +5,7 @@
 #include "analyze/files/paths.h"
 #include "analyze/files/plain.h"
 #include "analyze/code/tree.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <fcntl.h>

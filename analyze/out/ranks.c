@@ -3,10 +3,10 @@
  * The run rank by rank (report --ranks): where the time of each went and what it made wait, ranks that are alike in one
  * row; by host where there are several; who made whom wait. And the critical path (report --critical).
  */
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/ending.h"
-#include "analyze/out/label.h"
+#include "analyze/words/ending.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
 #include "wrap/base/containers.h"

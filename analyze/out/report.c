@@ -5,13 +5,15 @@
  */
 #include "analyze/out/report.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/ending.h"
-#include "analyze/out/explain.h"
-#include "analyze/out/headline.h"
-#include "analyze/out/label.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/ending.h"
+#include "analyze/words/explain.h"
+#include "analyze/words/next.h"
+#include "analyze/words/shortage.h"
+#include "analyze/words/headline.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
-#include "analyze/out/when.h"
+#include "analyze/words/when.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,10 +256,10 @@ static const char *report_call(struct report *report, uint32_t number)
 static const char *report_next(struct report *report, uint32_t number)
 {
     const struct analysis *analysis = report->analysis;
-    const char *next = explain_next(&report->arena, analysis, &analysis->causes[number]);
+    const char *next = next_for_cause(&report->arena, analysis, &analysis->causes[number]);
     for (size_t i = 0; i < report->rows.n && report->rows.at[i].number != number; i++) {
         const struct row *row = &report->rows.at[i];
-        if (has_details(row) && !strcmp(next, explain_next(&report->arena, analysis, &analysis->causes[row->number])))
+        if (has_details(row) && !strcmp(next, next_for_cause(&report->arena, analysis, &analysis->causes[row->number])))
             return arena_printf(&report->arena, "as in row %u", row->number + 1);
     }
     return next;
@@ -502,15 +504,15 @@ static void report_machine(struct report *report)
             arena, "the machine: ranks were ready to run but had no CPU. Others waited %s for that, %s of all waiting",
             amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
     page_paragraph(&report->page, HANG, HANG,
-                   arena_printf(arena, "without a CPU: %s; %s %s", machine_ranks(&report->book),
+                   arena_printf(arena, "without a CPU: %s; %s %s", shortage_ranks(&report->book),
                                 report_largest(report, place->waiting_ns / machine->waiting_ns),
                                 label_within(&report->book, place->step)));
-    struct sentences reasons = machine_reasons(&report->book);
+    struct sentences reasons = shortage_reasons(&report->book);
     for (uint32_t i = 0; i < reasons.n && (report->all || i < REASONS_SHOWN); i++)
         page_paragraph(&report->page, HANG, HANG + 2, reasons.at[i]);
     if (!report->all && reasons.n > REASONS_SHOWN)
         page_line(&report->page, "%*sand %u more hosts (--all)", HANG, "", reasons.n - REASONS_SHOWN);
-    const char *next = explain_advice(machine->advice);
+    const char *next = next_for_advice(machine->advice);
     page_style(&report->page, STYLE_ADVICE);
     if (next)
         page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", next));
@@ -556,7 +558,7 @@ static void report_transfers(struct report *report)
                                 label_within(&report->book, place->step)));
     page_style(&report->page, STYLE_ADVICE);
     page_paragraph(&report->page, HANG, HANG + 6,
-                   arena_printf(arena, "next: %s", explain_advice(analysis->transfers.advice)));
+                   arena_printf(arena, "next: %s", next_for_advice(analysis->transfers.advice)));
     page_style(&report->page, STYLE_PLAIN);
 }
 
@@ -589,7 +591,7 @@ static void report_outside(struct report *report)
                    arena_printf(arena, "%s %s%s", report_largest(report, outside->places[0].ns / outside->ns),
                                 label_within(&report->book, outside->places[0].step), spawned));
     page_style(&report->page, STYLE_ADVICE);
-    page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", explain_advice(outside->advice)));
+    page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", next_for_advice(outside->advice)));
     page_style(&report->page, STYLE_PLAIN);
 }
 

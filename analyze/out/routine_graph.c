@@ -5,7 +5,7 @@
  * caller; on a callee's, what of the callee's falls to this routine. Calls are "n/m": n of the m that come from outside
  * of the callee's cycle; "m+r" on the own line: r by itself. A cycle is an entry as a whole, with its members below.
  */
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/out/routines.h"
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * "who spends it": the rank with the most and how many times the mean of all ranks that is.
  */
 #include "analyze/out/routines.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/brief.h"
-#include "analyze/out/label.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/brief.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"

@@ -2,7 +2,7 @@
 /* The routine profile as text: a table of routines, gprof's graph of them, or one routine with its callers and callees.
  */
 #pragma once
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
 

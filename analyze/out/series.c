@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/series.h"
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/out/difference.h"
 #include "analyze/out/json.h"
 #include "analyze/out/page.h"

@@ -5,8 +5,8 @@
  */
 #include "analyze/out/source.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/label.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/label.h"
 #include "analyze/out/original.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"

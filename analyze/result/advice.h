@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The next steps that are advised, one line each: its name, as in the JSON, and when it is given. out/explain.c has the
+/* The next steps that are advised, one line each: its name, as in the JSON, and when it is given. words/next.c has the
  * sentences, verdict/advice.c the decision. */
 #pragma once
 

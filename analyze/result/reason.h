@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Why the late ranks of a cause are late: a statement of one kind, and its figures. verdict/reason.c decides,
- * out/explain.c has the words.
+ * words/explain.c has the words.
  */
 #pragma once
 #include <stdbool.h>

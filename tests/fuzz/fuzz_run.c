@@ -6,7 +6,7 @@
  */
 #include "analyze/out/difference.h"
 #include "analyze/out/json_report.h"
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
 #include "analyze/out/source.h"

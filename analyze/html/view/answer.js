@@ -131,7 +131,7 @@ function siteLink(site) {
   return el("a", {href: `#classes&q=${encodeURIComponent(`site ${site.site}`)}`, title: `${site.wait}: ${site.wait_text}`}, siteName(site));
 }
 
-/** "39 of 40 calls with waits", as the text report (analyze/out/amount.c). */
+/** "39 of 40 calls with waits", as the text report (analyze/words/amount.c). */
 const callsWithWaits = (n, all) => all === 1 ? "the only call with waits" : n === all ? `${all === 2 ? "both" : `all ${count(all)}`} calls with waits` : `${count(n)} of ${count(all)} calls with waits`;
 
 function siteFigures(cause, site) {

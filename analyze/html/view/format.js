@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as the reports print them (analyze/out/amount.c).
+// Numbers as the reports print them (analyze/words/amount.c).
 
 /** A whole number in a unit: significant digits, but never fewer than the integer part has; halves away from zero. */
 function rounded(whole, unit, name, digits) {
@@ -30,7 +30,7 @@ function moment(ns, scale = 1e3) {
 const change = (ns) => (ns >= 0.5 ? "+" : "") + duration(ns);
 const cost = (ns) => ns < 999.5 ? `${ns.toFixed(Math.abs(ns) < 9.995 ? 2 : Math.abs(ns) < 99.95 ? 1 : 0)} ns` : duration(ns);
 const count = (n) => Math.round(n).toLocaleString("en-US");
-/** Of a column of its own: "81.2k", "3.5M" (analyze/out/amount.c). */
+/** Of a column of its own: "81.2k", "3.5M" (analyze/words/amount.c). */
 function brief(n) {
   const units = ["", "k", "M", "G", "T", "P", "E"];
   let unit = 0;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/out/ending.h"
+#include "analyze/words/ending.h"
 #include "analyze/out/json_report.h"
 #include "analyze/out/report.h"
 #include "analyze/verdict/verdict.h"

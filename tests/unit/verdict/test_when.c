@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said of when in the run a cause acts. */
 #include "analyze/out/page.h"
-#include "analyze/out/when.h"
+#include "analyze/words/when.h"
 #include "analyze/verdict/when.h"
 #include <setjmp.h>
 #include <stdarg.h>

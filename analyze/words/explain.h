@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a cause makes others wait, in one line, from what was measured of it. */
 #pragma once
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/result/result.h"
 
 /* "rank 1 spends 4.0 x as long in it as ranks 0,2,3", and what else is known of it, in clauses. In the arena. */
@@ -30,10 +30,6 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
 /* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be
  * thought idle; NULL. In the arena of the book. */
 const char *explain_instead(const struct label_book *book, const struct cause *cause);
-/* The next step for the user, or the command that shows more. In the arena, or static. */
-const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
-/* The same for what has no cause; NULL where there is none, or it takes a cause. Static. */
-const char *explain_advice(enum advice advice);
 /* "4.0 x as many iterations each time it is entered", "the condition at a.c:8 leads to line 9 90 %
  * of the time, on rank 0 10 %". `others`: who the others are. */
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others);

@@ -5,12 +5,8 @@
  * recorder, trace, code model and analysis. The text report prints them; the JSON has them as "notes".
  */
 #pragma once
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 
-struct sentences {
-    const char **at; /* in the book's arena */
-    uint32_t n;
-};
 /* Waits that never ended, a deadlock first; and everything else. */
 struct sentences ending_hang(const struct label_book *book);
 struct sentences ending_rest(const struct label_book *book);
@@ -20,12 +16,3 @@ bool ending_is_orderly(const struct trace *trace, const struct trace_location *l
 const char *ending_verb(const struct label_book *book, const struct trace_location *location);
 /* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
-
-/* Why ranks had no CPU, in words: more of them than CPUs, CPUs that they share, other processes. */
-
-/* What is known of the hosts on which ranks lacked a CPU, one sentence for those that are alike; what to look for where
- * nothing is. */
-struct sentences machine_reasons(const struct label_book *book);
-/* "ranks 1,3 on node17 (8 ranks there)": those that carry most of the machine's row, and their host, if they share it.
- */
-const char *machine_ranks(const struct label_book *book);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The answer in one line, and the level above the rows: ranks that are late in many places for one reason. */
 #pragma once
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/result/result.h"
 
 /* "Rank 3 makes others wait, most in loop a.c:3-9 in solve(): 1.73 s, 84 % of all waiting." */

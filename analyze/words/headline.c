@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/out/headline.h"
+#include "analyze/words/headline.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/ending.h"
-#include "analyze/out/explain.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/ending.h"
+#include "analyze/words/explain.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/blame/efficiency.h"
-#include "analyze/out/ending.h"
+#include "analyze/words/shortage.h"
 #include "analyze/verdict/advice.h"
 #include "analyze/verdict/machine.h"
 #include <string.h>
@@ -48,10 +48,10 @@ static void expect(struct fixture *f, const char *text, bool is_short)
     /* Little that nothing explains is not worth a look. */
     f->analysis.machine.share = 0.02;
     machine_judge(&f->analysis.machine);
-    assert_int_equal(machine_reasons(&book).n, is_short);
+    assert_int_equal(shortage_reasons(&book).n, is_short);
     f->analysis.machine.share = 0.6;
     machine_judge(&f->analysis.machine);
-    struct sentences reasons = machine_reasons(&book);
+    struct sentences reasons = shortage_reasons(&book);
     assert_int_equal(reasons.n, 1);
     if (!strstr(reasons.at[0], text))
         fail_msg("\"%s\" is not in: %s", text, reasons.at[0]);
@@ -92,7 +92,7 @@ static void reasons_are_told(void **state)
     f.processes[2].machine.n_busy_threads = 4;
     expect(&f, "on n1: rank 2 has more busy threads than CPUs that it may use", true);
     f.processes[2].machine.n_busy_threads = f.processes[3].machine.n_busy_threads = 8;
-    expect(&f, "on n1: 18 busy threads of 4 ranks share 8 CPUs", true);
+    expect(&f, "on n1: at times 18 threads of 4 ranks shared 8 CPUs", true);
     f.processes[3].machine.busy_ns = 64 * S;
     f.processes[3].machine.watched_ns = 11 * S;
     expect(&f, "on n1: other processes used 2.2 of 8 CPUs", true);
@@ -143,7 +143,7 @@ static void a_stopped_process_lacks_no_cpu(void **state)
         f.analysis.machine.share = 0.6;
         hosts_write(&f.analysis);
         machine_judge(&f.analysis.machine);
-        struct sentences reasons = machine_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis});
+        struct sentences reasons = shortage_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis});
         assert_int_equal(reasons.n, 1);
         assert_string_equal(reasons.at[0], is_most ? "rank 1 was stopped for 1.00 s, by a signal or with its machine"
                                                    : "on n1: 4 ranks share 2 CPUs; the ranks used 4 of 2 CPUs");
@@ -188,12 +188,13 @@ static void who_took_the_cpus_is_told(void **state)
     f.analysis.ranks = ranks;
     f.analysis.efficiency.wall_ns = 10 * S;
     expect(&f,
-           "on n1: 4 ranks share 2 CPUs; 5 busy threads of 4 ranks share 2 CPUs (rank 3 has 2); the ranks used 2 of 2 "
+           "on n1: 4 ranks share 2 CPUs; at times 5 threads of 4 ranks shared 2 CPUs (rank 3 had 2); the ranks used 2 "
+           "of 2 "
            "CPUs, 0.6 of that inside MPI or in threads that do not call MPI, mostly on rank 3",
            true);
     for (int rank = 0; rank < RANKS; rank++)
         f.processes[rank].machine.n_busy_threads = rank < 2 ? 2 : 8;
-    expect(&f, "on n1: 20 busy threads of 4 ranks share 8 CPUs (ranks 2,3 have 8 each); the ranks used 4 of 8 CPUs",
+    expect(&f, "on n1: at times 20 threads of 4 ranks shared 8 CPUs (ranks 2,3 had 8 each); the ranks used 4 of 8 CPUs",
            true);
 }
 

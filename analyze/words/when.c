@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/out/when.h"
-#include "analyze/out/amount.h"
+#include "analyze/words/when.h"
+#include "analyze/words/amount.h"
 
 /* "th" of 10th. */
 static const char *ordinal(uint32_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/out/brief.h"
+#include "analyze/words/brief.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/constants/readers.h"
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/out/explain.h"
+#include "analyze/words/explain.h"
+#include "analyze/words/next.h"
 #include "analyze/verdict/verdict.h"
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static const char *told_kind_words(struct arena *arena, const struct cause *give
 static const char *told_next(struct arena *arena, const struct analysis *analysis, const struct cause *given)
 {
     const struct cause cause = settled(analysis, given);
-    return explain_next(arena, analysis, &cause);
+    return next_for_cause(arena, analysis, &cause);
 }
 
 static const char *told_instead(const struct label_book *book, const struct cause *given)
@@ -631,7 +632,7 @@ static void calls_that_move_nothing_are_inside_mpi(void **state)
         struct cause cause = {.kind = KIND_TRANSFER, .ranks = &late, .n_ranks = 1, .n_late = 1};
         cause.kind_ns[KIND_TRANSFER] = 1e9;
         cause = settled(&analysis, &cause);
-        const char *next = explain_next(&arena, &analysis, &cause);
+        const char *next = next_for_cause(&arena, &analysis, &cause);
         if (!strstr(next, cases[i].next))
             fail_msg("of case %zu: %s", i, next);
         assert_string_equal(explain_kind_words(&arena, &cause), cases[i].moves ? "transfer" : "inside MPI");

@@ -10,6 +10,11 @@ struct label_book {
     bool short_names; /* steps and sites without long template arguments */
 };
 
+struct sentences {
+    const char **at; /* in the book's arena */
+    uint32_t n;
+};
+
 /* Behind the last slash; the path itself when nothing is. */
 const char *label_base_name(const char *path);
 /* "jacobi.c:58-63", or "jacobi.c" when no line is known. */

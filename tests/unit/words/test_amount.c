@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/out/amount.h"
+#include "analyze/words/amount.h"
 #include "analyze/result/whole.h"
 #include <math.h>
 

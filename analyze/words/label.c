@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/out/label.h"
+#include "analyze/words/label.h"
 #include "analyze/code/origin.h"
 #include "analyze/constants/readers.h"
-#include "analyze/out/amount.h"
-#include "analyze/out/brief.h"
+#include "analyze/words/amount.h"
+#include "analyze/words/brief.h"
 #include "analyze/result/names.h"
 #include <string.h>
 
