@@ -259,10 +259,12 @@ static const char *report_next(struct report *report, uint32_t number)
     const char *next = next_for_cause(&report->arena, analysis, &analysis->causes[number]);
     for (size_t i = 0; i < report->rows.n && report->rows.at[i].number != number; i++) {
         const struct row *row = &report->rows.at[i];
-        if (has_details(row) && !strcmp(next, next_for_cause(&report->arena, analysis, &analysis->causes[row->number])))
-            return arena_printf(&report->arena, "as in row %u", row->number + 1);
+        if (!has_details(row) || strcmp(next, next_for_cause(&report->arena, analysis, &analysis->causes[row->number])))
+            continue;
+        next = arena_printf(&report->arena, "as in row %u", row->number + 1);
+        break;
     }
-    return next;
+    return arena_printf(&report->arena, "%s%s", next, next_gain(&report->arena, &analysis->causes[number]));
 }
 
 /* Below its row. */

@@ -188,8 +188,7 @@ static bool waits_for_workers(const struct cause *cause)
 static bool is_late_alone(const struct cause *cause)
 {
     bool others_run_it = cause->reason.often.is_known;
-    bool is_time_alone = cause->reason.kind == REASON_TIME_ALONE && !cause->reason.is_few;
-    return !others_run_it && (cause->is_alone || is_time_alone);
+    return !others_run_it && (cause->is_alone || (cause->reason.is_alone && !cause->reason.is_few));
 }
 
 /* Where late ranks do more of it, or for longer: how that may be shared out otherwise; ADVICE_NONE where nothing tells.

@@ -58,11 +58,12 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
     if (!others->n)
         return reason;
     if (crowd_most(others, MEASURE_TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns) {
-        reason.most_ns = others->mean.time_ns + others->mean.unseen_ns;
-        bool is_known = reason.most_ns < NEGLIGIBLE_SHARE * late->mean.time_ns;
-        reason.kind = is_known ? REASON_TIME_ALONE : REASON_TIME_AT_MOST;
+        reason.most_ns = others->mean.time_ns + SAME_DEVIATIONS * others->mean.error_ns;
+        reason.is_alone = reason.most_ns < WORTH_SAYING * late->mean.time_ns;
         reason.is_few = SAME_DEVIATIONS * hypot(late->mean.error_ns, others->mean.error_ns) >=
                         late->mean.time_ns - others->mean.time_ns;
+        bool is_next_to_nothing = reason.most_ns < (NOTABLY_LONGER - 1) * late->mean.time_ns;
+        reason.kind = reason.is_few || is_next_to_nothing ? REASON_TIME_ALONE : REASON_TIME_AT_MOST;
         return reason;
     }
     if (!sides_is_longer(&late->mean, &others->mean))
@@ -134,7 +135,8 @@ static struct reason of_work(const struct cause *cause, const struct crowd *late
         reason.kind = cause->balance == BALANCE_EACH_TIME ? REASON_ANOTHER_EACH_TIME : REASON_IN_TURN;
         return reason;
     }
-    if (crowd_most(others, MEASURE_EXECUTIONS) < NEXT_TO_NOTHING * late->mean.executions)
+    reason.is_alone = crowd_most(others, MEASURE_EXECUTIONS) < NEXT_TO_NOTHING * late->mean.executions;
+    if (reason.is_alone)
         return reason;
     bool is_by_cost = cause->kind == KIND_SLOWER && is_alike(others, MEASURE_EXECUTIONS);
     reason.is_average = !is_alike(others, is_by_cost ? MEASURE_COST : MEASURE_EXECUTIONS);

@@ -671,8 +671,7 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
         return NULL;
     bool is_one = n + n_hidden == 1, is_one_rank = cause->n_late == 1;
     bool is_counted = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER;
-    bool is_alone = cause->reason.kind == REASON_TIME_ALONE || cause->reason.kind == REASON_ONLY;
-    const char *how = is_alone
+    const char *how = cause->reason.is_alone
                           ? arena_printf(arena, "%s %s alone as well", is_one ? "is" : "are",
                                          is_one_rank ? "this rank's" : "these ranks'")
                           : arena_printf(arena, "%s the same rank%s late by the same factor: %s%s",

@@ -34,8 +34,7 @@ static const char *const fixed_advice[ADVICE_N] = {
         "in each step another rank has more of it: divide the work of each step evenly, in smaller pieces",
     [ADVICE_SHARE_ANEW] = "the work moves from rank to rank in the course of the run: divide it anew when it has moved",
     [ADVICE_NOTHING] =
-        "you need not do anything here: no rank has more of it, and single steps vary with clock speed, caches "
-        "and other processes",
+        "nothing: no rank has more of it, and single steps vary with clock speed, caches and other processes",
     [ADVICE_SHARE_LOOP] = "divide the work of this loop differently among the ranks",
     [ADVICE_SHARE_WORK] = "divide this work differently among the ranks",
     [ADVICE_CPU_FOR_EACH] =
@@ -144,18 +143,23 @@ static const char *next_of_code(struct arena *arena, const struct analysis *anal
     }
 }
 
+const char *next_gain(struct arena *arena, const struct cause *cause)
+{
+    if (cause->advice != ADVICE_SHARE_OR_OVERLAP || cause->is_gain_minor)
+        return "";
+    return arena_printf(arena, " (without it at most %s)", amount_change(-cause->if_gone_ns).text);
+}
+
 const char *next_for_cause(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct sides sides = sides_of(arena, cause);
     switch (cause->advice) {
-    case ADVICE_SHARE_OR_OVERLAP: {
-        const char *most = cause->is_gain_minor ? "" : arena_strdup(arena, amount_change(-cause->if_gone_ns).text);
+    case ADVICE_SHARE_OR_OVERLAP:
         return arena_printf(arena,
-                            "only %s %s time in this: let ranks do parts of it at the same time, overlap it with "
-                            "other work, or do without it%s%s%s",
+                            "only %s %s %stime in this: let ranks do parts of it at the same time, overlap it with "
+                            "other work, or do without it",
                             amount_ranks(arena, sides.late.ranks, sides.late.n), sides.late.n == 1 ? "spends" : "spend",
-                            *most ? " (at most " : "", most, *most ? ")" : "");
-    }
+                            cause->reason.kind == REASON_TIME_AT_MOST ? "much " : "");
     case ADVICE_SHARE_BOTH:
         return arena_printf(
             arena, "%s %s other work meanwhile (--cause %zu): divide both together, as evenly as they take time",
