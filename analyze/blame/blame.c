@@ -534,8 +534,8 @@ static double pace_mean(const struct pace *pace, double n_gaps)
 }
 
 /* Most gaps have the same length, or so many times that, where an instance is missing now and then, as it was one of
- * another class; or all are about as long. Out of turn may be a tenth of the instances, as when the machine holds up a
- * rank, and each of them leaves two gaps of other lengths. */
+ * another class (more often, and it is no pace); or all are about as long. Out of turn may be a tenth of the instances,
+ * as when the machine holds up a rank, and each of them leaves two gaps of other lengths. */
 static uint32_t pace_every(const struct pace *pace, double n_gaps)
 {
     double mean = pace_mean(pace, n_gaps), variance = pace->gaps_square / n_gaps - mean * mean;
@@ -543,7 +543,8 @@ static uint32_t pace_every(const struct pace *pace, double n_gaps)
         uint32_t n_multiples = 0, length = pace->gaps[i].length;
         for (int k = 0; k < GAPS_KEPT && length; k++)
             n_multiples += pace->gaps[k].length % length == 0 ? pace->gaps[k].n : 0;
-        if (length > 1 && 2 * pace->gaps[i].n > n_gaps && n_multiples >= (1 - 2 * (1 - MOST_SHARE)) * n_gaps)
+        bool is_most = 2 * pace->gaps[i].n > n_gaps && n_multiples >= (1 - 2 * (1 - MOST_SHARE)) * n_gaps;
+        if (length > 1 && is_most && length * (n_gaps + 1) >= MOST_SHARE * mean * n_gaps)
             return length;
     }
     return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;

@@ -135,6 +135,28 @@ static void who_spends_as_long_is_named_with_the_late(void **state)
     }
 }
 
+/* Rank 1 has more in four steps of ten, as where it meets a lock that another thread takes now and then: most gaps are
+ * of two steps, and some of four, but that is no pace. */
+static void what_comes_now_and_then_has_no_pace(void **state)
+{
+    (void)state;
+    enum { STEPS = 150, N = 2 };
+    static const bool has_more[] = {true, false, true, false, true, false, false, false, true, false};
+    struct scene *scene = scene_make(N);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        bool is_late = has_more[step % (sizeof has_more / sizeof *has_more)];
+        for (uint32_t rank = 0; rank < N; rank++)
+            scene_work(scene, rank, "work", scene->now_us[rank] + 1000 + (is_late && rank == 1 ? 5000 : 0));
+        uint64_t end_us = scene->now_us[0] > scene->now_us[1] ? scene->now_us[0] : scene->now_us[1];
+        for (uint32_t rank = 0; rank < N; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us + 5);
+    }
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    assert_int_equal(cause->ranks[0].rank, 1);
+    assert_int_equal(cause->every, 0);
+    scene_free(scene);
+}
+
 /* All work alike, and then for as long on rank 1 in each tenth step for the first half of the run, on rank 2 after; and
  * in one step of each half that is out of turn. */
 static void it_is_known_when_each_rank_was_late(void **state)
@@ -455,6 +477,7 @@ int main(void)
         cmocka_unit_test(who_carries_most_is_named_alone),
         cmocka_unit_test(who_spends_as_long_is_named_with_the_late),
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
+        cmocka_unit_test(what_comes_now_and_then_has_no_pace),
         cmocka_unit_test(a_stall_is_done_in_one_go),
         cmocka_unit_test(a_loop_over_neighbours_is_no_rhythm),
         cmocka_unit_test(two_waits_of_one_call_are_no_rhythm),
