@@ -90,9 +90,9 @@ static uint32_t gather_steps(struct drill *drill, const struct class_steps *step
 static void drill_steps(struct drill *drill, const struct wait_class *class)
 {
     static const struct page_column columns[] = {
-        {"rank", PAGE_RIGHT, STYLE_PLAIN},       {"step", PAGE_WRAP, STYLE_PLAIN},
-        {"difference", PAGE_RIGHT, STYLE_PLAIN}, {"blamed", PAGE_RIGHT, STYLE_PLAIN},
-        {"executions", PAGE_RIGHT, STYLE_PLAIN},
+        {"rank", PAGE_RIGHT, STYLE_PLAIN},   {"", PAGE_LEFT, STYLE_PLAIN},
+        {"step", PAGE_WRAP, STYLE_PLAIN},    {"difference", PAGE_RIGHT, STYLE_PLAIN},
+        {"blamed", PAGE_RIGHT, STYLE_PLAIN}, {"executions", PAGE_RIGHT, STYLE_PLAIN},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns, .indent = DRILL_DEEP};
     const struct class_steps steps = drill->analysis->class_steps(drill->analysis, class, &drill->arena);
@@ -105,6 +105,7 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
     for (uint32_t i = 0; i < n_shown; i++) {
         const struct step_row *row = &rows[order[i]];
         page_cell(&table, "%u", row->rank);
+        page_cell(&table, "%s", row->dur_ns < 0 ? "waits" : "late");
         page_cell(&table, "%s", row->text);
         page_cell(&table, "%s", amount_change(row->dur_ns).text);
         page_cell(&table, "%s", row->blame_ns > 0 ? amount_duration(row->blame_ns).text : "");
