@@ -210,7 +210,7 @@ static json_t *json_cause_rank(const struct cause_rank *rank, bool is_late)
 {
     double cost_ns = rank->executions ? rank->computing_ns / (double)rank->executions : NAN;
     double error_ns = rank->cost_error > 0 ? rank->cost_error * cost_ns : NAN;
-    return json_pack("{s:i, s:b, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:I}", "rank",
+    return json_pack("{s:i, s:b, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:I, s:I}", "rank",
                      (int)rank->rank, "late", is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns",
                      json_ns(rank->time_ns), "computing_ns", json_ns(rank->computing_ns), "threads",
                      json_ratio(rank->threads > 0 ? rank->threads : NAN), "threads_at_work", (int)rank->n_threads,
@@ -218,7 +218,7 @@ static json_t *json_cause_rank(const struct cause_rank *rank, bool is_late)
                      "most_of_one_thread_error", json_ratio(rank->n_threads ? rank->most_error : NAN), "executions",
                      (json_int_t)rank->executions, "instructions", (json_int_t)rank->instructions, "cost_ns",
                      json_ratio(cost_ns), "cost_error_ns", json_ratio(error_ns), "bytes", (json_int_t)rank->bytes,
-                     "file_bytes", (json_int_t)rank->file_bytes);
+                     "file_bytes", (json_int_t)rank->file_bytes, "file_accesses", (json_int_t)rank->n_accesses);
 }
 
 /* Late ranks and, for comparison, others. */

@@ -14,18 +14,25 @@ struct file_use_key {
     uint32_t site, file, rank;
 };
 
+enum { USE_BYTES, USE_ACCESSES, USE_SUMS };
+
 void file_use_take(struct keyed_sums *use, const struct lane *lane, const struct event *event)
 {
     const struct file_use_key key = {lane->site, event->file, lane->rank};
-    if (lane->depth && !lane->is_off)
-        *keyed_sums_of(use, &key, sizeof key, 1) += event->bytes;
+    if (!lane->depth || lane->is_off)
+        return;
+    uint64_t *sums = keyed_sums_of(use, &key, sizeof key, USE_SUMS);
+    sums[USE_BYTES] += event->bytes;
+    sums[USE_ACCESSES] += event->bytes > 0;
 }
 
-static void rank_add(struct cause_rank *ranks, uint32_t n, uint32_t rank, uint64_t bytes)
+static void rank_add(struct cause_rank *ranks, uint32_t n, uint32_t rank, const uint64_t sums[USE_SUMS])
 {
     for (uint32_t i = 0; i < n; i++)
-        if (ranks[i].rank == rank)
-            ranks[i].file_bytes += bytes;
+        if (ranks[i].rank == rank) {
+            ranks[i].file_bytes += sums[USE_BYTES];
+            ranks[i].n_accesses += sums[USE_ACCESSES];
+        }
 }
 
 /* Of one cause: its files in the order of their first use. */
@@ -36,16 +43,16 @@ struct cause_use {
 };
 
 static void cause_use_add(struct cause_use *use, const struct trace *trace, const struct file_use_key *key,
-                          uint64_t bytes)
+                          const uint64_t sums[USE_SUMS])
 {
     uint64_t *index = map_put(&use->index, key->file, NULL);
     if (!*index) {
         *vec_push(&use->files) = (struct cause_file){.name = trace->files[key->file].name};
         *index = use->files.n;
     }
-    use->files.at[*index - 1].bytes += bytes;
-    rank_add(use->cause->ranks, use->cause->n_ranks, key->rank, bytes);
-    rank_add(use->cause->others, use->cause->n_others, key->rank, bytes);
+    use->files.at[*index - 1].bytes += sums[USE_BYTES];
+    rank_add(use->cause->ranks, use->cause->n_ranks, key->rank, sums);
+    rank_add(use->cause->others, use->cause->n_others, key->rank, sums);
 }
 
 static int file_compare(const void *a, const void *b)
@@ -73,7 +80,7 @@ void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, s
         memcpy(&key, use->keys.items[i].bytes, sizeof key);
         const uint64_t *cause = map_get(&cause_of, sites_innermost(sites, key.site));
         if (cause && key.file < analysis->trace->n_files)
-            cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, use->at.at[i]);
+            cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, &use->at.at[i * USE_SUMS]);
     }
     for (size_t i = 0; i < uses.n; i++) {
         struct cause *cause = uses.at[i].cause;

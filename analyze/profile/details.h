@@ -3,8 +3,8 @@
  * Other facts about a cause: its files, and the library that most of it is inside. And of a
  * call: what it moves.
  *
- * Which calls work on which files, and how much they read and write: by call, file and process. A cause that is a call
- * of MPI-IO, or one that completes what another has started, is told with its files.
+ * Which calls work on which files, and how much they read and write, how often: by call, file and process. A cause that
+ * is a call of MPI-IO, or one that completes what another has started, is told with its files.
  */
 #pragma once
 #include "analyze/blame/blame.h"
@@ -14,7 +14,7 @@
 #include "analyze/steps/calltree.h"
 #include "analyze/steps/lanes.h"
 
-/* A file access: bytes by struct file_use_key. */
+/* A file access: bytes and how many, by struct file_use_key. */
 void file_use_take(struct keyed_sums *use, const struct lane *lane, const struct event *event);
 /* Every event of the trace; `lane` is that of its location. Others than file accesses are passed over. */
 static inline void file_use_feed(struct keyed_sums *use, const struct lane *lane, const struct event *event)

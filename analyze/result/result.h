@@ -161,6 +161,7 @@ struct cause_rank {
     double cost_error;        /* relative standard error of computing_ns / executions; 0 = unknown */
     uint64_t bytes;           /* allocated in it; 0 = none, or not recorded */
     uint64_t file_bytes;      /* read from files and written to them in it (MPI-IO) */
+    uint64_t n_accesses;      /* in so many calls */
     double threads;           /* that ran it at a time, on average; 0 = unknown, or none but those that call MPI */
     uint32_t n_threads;       /* of the process that were seen in it and lived at once; 0 = unknown, as above */
     uint32_t n_callers;       /* of those that were seen in it, those that call MPI */

@@ -55,6 +55,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .cost_error = rank->cost_error,
                             .bytes = (double)rank->bytes,
                             .file_bytes = (double)rank->file_bytes,
+                            .n_accesses = (double)rank->n_accesses,
                             .thread_ns = rank->threads * rank->computing_ns,
                             .unseen_ns = rank->unseen_ns,
                             .borrowed_ns = rank->borrowed_ns,
@@ -83,6 +84,7 @@ static void crowd_finish(struct crowd *crowd)
         sum.called_back += doing->called_back / n;
         sum.bytes += doing->bytes / n;
         sum.file_bytes += doing->file_bytes / n;
+        sum.n_accesses += doing->n_accesses / n;
         sum.thread_ns += doing->thread_ns / n;
         sum.unseen_ns += doing->unseen_ns / n;
         sum.borrowed_ns += doing->borrowed_ns / n;

@@ -15,7 +15,7 @@ struct doing {
     double time_ns, computing_ns, entered_ns, executions, called_back;
     double instructions, cost_ns; /* of one execution; NAN: there is none */
     double cost_error;            /* relative; 0 = unknown */
-    double bytes, file_bytes;
+    double bytes, file_bytes, n_accesses;
     double thread_ns;   /* time on a CPU of all threads */
     double error_ns;    /* standard error of the time, as far as samples tell it */
     double unseen_ns;   /* perhaps in it as well: no sample tells where it was */

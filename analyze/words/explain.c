@@ -266,7 +266,7 @@ static const char *bytes_each(struct arena *arena, const struct crowd *crowd, do
     return bytes > 0 ? arena_printf(arena, "%s%s", amount_bytes(bytes).text, crowd->n > 1 ? " each" : "") : "nothing";
 }
 
-/* "ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing"; or "rank 0 as much", which tells that it is no reason. */
+/* "ranks 1,2 VERB 1.2 GB each OBJECT, rank 0 nothing"; or "rank 0 as much", which tells that it is no reason. */
 static const char *explain_amounts(struct arena *arena, const struct crowd *late, double late_bytes,
                                    const struct crowd *others, double others_bytes, const char *verb_and_object[2])
 {
@@ -277,14 +277,14 @@ static const char *explain_amounts(struct arena *arena, const struct crowd *late
             arena_printf(arena, ", %s %s", others->names,
                          is_alike ? verb(others, "as much", "as much each") : bytes_each(arena, others, others_bytes));
     }
-    return arena_printf(arena, "%s %s %s%s there%s", late->names, verb_and_object[0],
-                        bytes_each(arena, late, late_bytes), verb_and_object[1], compared);
+    return arena_printf(arena, "%s %s %s%s%s", late->names, verb_and_object[0], bytes_each(arena, late, late_bytes),
+                        verb_and_object[1], compared);
 }
 
 /* What the two sides allocate there; NULL where they do not. */
 static const char *explain_space(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    const char *words[2] = {verb(late, "allocates", "allocate"), ""};
+    const char *words[2] = {verb(late, "allocates", "allocate"), " there"};
     if (!(late->mean.bytes > 0 || others->mean.bytes > 0))
         return NULL;
     return explain_amounts(arena, late, late->mean.bytes, others, others->mean.bytes, words);
@@ -299,14 +299,19 @@ static const char *explain_threads(struct arena *arena, const struct cause *caus
                         cause->other_threads, others->names);
 }
 
-/* Its files, and how much of them the two sides read and write there. */
+/* Its files, and how much of them the two sides read and write there, the late one in how many calls. */
 static const char *explain_files(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                  const struct crowd *others)
 {
     const char *files = label_base_name(cause->files[0].name);
     if (cause->n_files > 1)
         files = arena_printf(arena, "%s and %u more file%s", files, cause->n_files - 1, cause->n_files > 2 ? "s" : "");
-    const char *words[2] = {verb(late, "moves", "move"), arena_printf(arena, " of %s", files)};
+    const char *often =
+        late->mean.n_accesses >= 2
+            ? arena_printf(arena, " in %s calls%s", amount_count((uint64_t)llround(late->mean.n_accesses)).text,
+                           verb(late, "", " each"))
+            : "";
+    const char *words[2] = {verb(late, "moves", "move"), arena_printf(arena, " of %s there%s", files, often)};
     if (late->mean.file_bytes > 0 || others->mean.file_bytes > 0)
         return explain_amounts(arena, late, late->mean.file_bytes, others, others->mean.file_bytes, words);
     return arena_printf(arena, "it works on %s", files);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 1 alone writes to a file of all before every barrier: the call is the cause, and the report says of which file
- * and how much.
+ * Rank 1 alone writes to a file of all before every barrier: the call is the cause, and the report says of which file,
+ * how much and in how many calls.
  *
  * ranks: 3
- * expect: routine=File_write rank=1 share=0.5 call=MPI_Barrier waiters=0,2 kind=blocked moves=data.bin:1:335544320
+ * expect: routine=File_write rank=1 share=0.5 call=MPI_Barrier waiters=0,2 kind=blocked moves=data.bin:1:335544320:10
  *         next="collective MPI-IO"
  */
 #include "known.h"
