@@ -593,3 +593,15 @@ json_t *json_outside(struct json *json)
     add_advice(object, outside->advice);
     return object;
 }
+
+/* Loops that look for memory to change, in which nobody waits inside MPI. */
+json_t *json_spinning(struct json *json)
+{
+    const struct analysis *analysis = json->analysis;
+    json_t *loops = json_array();
+    for (uint32_t i = 0; i < analysis->n_spinning; i++) {
+        add_place(json, loops, analysis->spinning[i].step, "time_ns", analysis->spinning[i].dur_ns);
+        json_object_set_new(json_array_get(loops, i), "rank", json_integer(analysis->spinning[i].rank));
+    }
+    return loops;
+}

@@ -16,3 +16,4 @@ json_t *json_site(struct json *json, uint32_t number);
 json_t *json_machine(struct json *json);
 json_t *json_transfers(struct json *json);
 json_t *json_outside(struct json *json);
+json_t *json_spinning(struct json *json);

@@ -173,6 +173,7 @@ static json_t *json_analysis(struct json *json, const struct json_options *optio
     json_object_set_new(object, "machine", json_machine(json));
     json_object_set_new(object, "transfers", json_transfers(json));
     json_object_set_new(object, "outside", json_outside(json));
+    json_object_set_new(object, "spinning", json_spinning(json));
     json_object_set_new(object, "sites", json_null());
     json_object_set_new(object, "allocated_bytes", json_integer((json_int_t)analysis->allocated_bytes));
     json_object_set_new(object, "allocations", json_null());
