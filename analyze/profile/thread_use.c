@@ -214,14 +214,18 @@ static void share_among_threads(const struct teams *teams, struct cause_rank *ra
     rank->most_error = sqrt(part * (1 - part) / (use->n + 2));
 }
 
-static void count_threads(const struct teams *teams, uint32_t place, struct cause_rank *ranks, uint32_t n)
+/* Samples of a place are those of all its calls, and times those of the cause: together they say how many threads ran
+ * it only where the cause has all calls. */
+static void count_threads(const struct teams *teams, uint32_t place, bool is_elsewhere, struct cause_rank *ranks,
+                          uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct cause_rank *rank = &ranks[i];
+        double sampled_ns = sparse_get(&teams->sampled, team_key(place, rank->rank));
         share_among_threads(teams, rank);
         rank->unseen_ns += fmax(0, teams->unseen_ns[rank->rank]);
-        rank->threads = threads_at_a_time(sparse_get(&teams->sampled, team_key(place, rank->rank)), rank->computing_ns,
-                                          teams->crews[rank->rank].n_at_once);
+        rank->threads =
+            is_elsewhere ? 0 : threads_at_a_time(sampled_ns, rank->computing_ns, teams->crews[rank->rank].n_at_once);
     }
 }
 
@@ -243,8 +247,8 @@ void thread_use_add_to_causes(struct analysis *analysis, struct sites *sites, co
             continue;
         count_at_once(&teams, place, teams.n_here);
         use_of_place(&teams, place, teams.of_place);
-        count_threads(&teams, place, cause->ranks, cause->n_ranks);
-        count_threads(&teams, place, cause->others, cause->n_others);
+        count_threads(&teams, place, cause->is_elsewhere, cause->ranks, cause->n_ranks);
+        count_threads(&teams, place, cause->is_elsewhere, cause->others, cause->n_others);
     }
     sparse_release(&teams.sampled);
     map_release(&teams.is_shared);
