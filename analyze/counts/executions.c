@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/executions.h"
+#include "analyze/counts/turns.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
 #include <math.h>
@@ -146,27 +147,29 @@ void executions_each_flow(struct executions *executions, const struct term *term
     }
 }
 
-/* The most executed block of each copy of a place. */
+/* The most executed block of each copy of a place; where a loop asks first, of those that do not ask. */
 struct most_executed {
     struct executions *executions;
     struct intern copies;
-    VEC(uint64_t) most; /* by copy */
+    VEC(uint64_t) most, asking; /* by copy */
 };
 
 struct copy_key {
     uint32_t place, module, function, copy;
 };
 
-static void copy_ran(struct most_executed *found, struct copy_key key, uint64_t executions)
+static void copy_ran(struct most_executed *found, struct copy_key key, uint64_t executions, bool is_asking)
 {
     const struct executions *from = found->executions;
     if (key.place == CODE_NONE || (key.place < from->is_partial.n && from->is_partial.at[key.place]))
         return;
     uint32_t copy = intern_put(&found->copies, &key, sizeof key);
-    if (copy == found->most.n)
-        *vec_push(&found->most) = 0;
-    if (executions > found->most.at[copy])
-        found->most.at[copy] = executions;
+    if (copy == found->most.n) {
+        vec_resize(&found->most, copy + 1);
+        vec_resize(&found->asking, copy + 1);
+    }
+    uint64_t *most = is_asking ? &found->asking.at[copy] : &found->most.at[copy];
+    *most = executions > *most ? executions : *most;
 }
 
 static void block_ran(void *context, uint32_t module, const struct counts_function *function,
@@ -178,12 +181,12 @@ static void block_ran(void *context, uint32_t module, const struct counts_functi
                            .module = module,
                            .function = row->function,
                            .copy = block_copy(&from->block_places, from->code, module, function, row->block)};
-    copy_ran(found, key, row->executions);
+    copy_ran(found, key, row->executions, block_asks(&from->block_places, from->code, module, function, row->block));
     const struct block_calls *calls = block_calls_of(&from->block_places, from->code, module, function);
     for (uint32_t i = 0; i < calls->n; i++)
         if (calls->at[i].block == row->block) {
             key.place = calls->at[i].place;
-            copy_ran(found, key, row->executions);
+            copy_ran(found, key, row->executions, false);
         }
 }
 
@@ -199,9 +202,11 @@ void executions_solve(struct executions *executions, struct sparse *bins, struct
         executions_each_block(executions, &bins->at[i], (end - i), block_ran, &found);
         for (uint32_t k = 0; k < found.most.n; k++) {
             const struct copy_key *key = (const struct copy_key *)found.copies.items[k].bytes;
-            sparse_add(out, high | key->place, (double)found.most.at[k]);
+            uint64_t n = found.most.at[k] ? found.most.at[k] : found.asking.at[k];
+            sparse_add(out, high | key->place, (double)n);
         }
         vec_release(&found.most);
+        vec_release(&found.asking);
         intern_release(&found.copies);
     }
     sparse_pack(out);
@@ -334,6 +339,7 @@ struct spot {
     uint32_t place, depth, copy;
     uint32_t n_pieces, n_basic; /* that it lies in; of these basic blocks it may share some with others */
     double instructions;
+    bool asks;               /* turns.h */
     const struct part *best; /* which part tells; while finding */
 };
 
@@ -569,6 +575,8 @@ static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t 
             spot->place = code_place_at(code, module, function->addresses[i].address);
     }
     find_copies(&finding);
+    for (uint32_t b = 0; b < function->n_blocks; b++)
+        finding.spots[b].asks = turns_asks(function, function->blocks[b].loop, b);
     vec_release(&finding.parts);
     return finding.spots;
 }
@@ -593,6 +601,12 @@ uint32_t block_copy(struct block_places *places, struct code *code, uint32_t mod
                     const struct counts_function *function, uint32_t block)
 {
     return copy_of(spot_of(places, code, module, function, block) - block, block);
+}
+
+bool block_asks(struct block_places *places, struct code *code, uint32_t module, const struct counts_function *function,
+                uint32_t block)
+{
+    return spot_of(places, code, module, function, block)->asks;
 }
 
 double block_instructions(struct block_places *places, struct code *code, uint32_t module,

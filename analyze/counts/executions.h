@@ -46,6 +46,9 @@ uint32_t block_place(struct block_places *places, struct code *code, uint32_t mo
  * that was inlined twice is there twice. */
 uint32_t block_copy(struct block_places *places, struct code *code, uint32_t module,
                     const struct counts_function *function, uint32_t block);
+/* True where a loop asks first (turns.h). */
+bool block_asks(struct block_places *places, struct code *code, uint32_t module, const struct counts_function *function,
+                uint32_t block);
 /* Instructions of one execution of the block, as far as they were left where it is. Shared instructions belong to the
  * block that is executed the least. */
 double block_instructions(struct block_places *places, struct code *code, uint32_t module,

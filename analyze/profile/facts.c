@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/facts.h"
+#include "analyze/counts/turns.h"
 #include "analyze/result/names.h"
 #include "wrap/base/containers.h"
 #include <string.h>
@@ -158,6 +159,10 @@ static void visit_flow(void *context, uint32_t module, const struct counts_funct
             uint64_t taken = (uint64_t)edges[cfg->in[i]];
             times += taken;
             entries += cfg_loop_contains(&function->loops, l, cfg->edges.at[cfg->in[i]].from) ? 0 : taken;
+        }
+        for (uint32_t i = 0; i < function->loops.at[l].n_exits; i++) {
+            uint32_t exit = function->loops.at[l].exits[i];
+            times -= turns_asks(function, l, cfg->edges.at[exit].from) ? (uint64_t)edges[exit] : 0;
         }
         if (at && at->is_loop && times)
             add(facts,

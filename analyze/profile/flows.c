@@ -3,6 +3,7 @@
 #include "analyze/blame/late.h"
 #include "analyze/constants/constants.h"
 #include "analyze/counts/executions.h"
+#include "analyze/counts/turns.h"
 #include "analyze/profile/callgraph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -336,12 +337,37 @@ bool flow_is_in(const struct flow_routine *routine, uint32_t loop, uint32_t bloc
     return flow_is_same_loop(routine, at, loop);
 }
 
+/* A pass that ends in the loop's condition, or at a head that only chooses the copy that goes on with it. */
+static bool is_no_turn(const struct flow_routine *routine, uint32_t loop, uint32_t exit)
+{
+    const struct counts_function *function = routine->function;
+    const struct cfg *cfg = &function->cfg;
+    uint32_t from = cfg->edges.at[exit].from, to = cfg->edges.at[exit].to, head = function->loops.at[loop].head;
+    if (turns_asks(function, loop, from))
+        return true;
+    for (uint32_t i = cfg->out_at[head]; i < cfg->out_at[head + 1]; i++)
+        if (from != head || cfg->edges.at[cfg->out[i]].to == head)
+            return false;
+    for (uint32_t n = 0; n < cfg->n_blocks && cfg->out_at[to + 1] == cfg->out_at[to] + 1; n++) {
+        if (flow_is_in(routine, loop, to))
+            return true;
+        to = cfg->edges.at[cfg->out[cfg->out_at[to]]].to;
+    }
+    return flow_is_in(routine, loop, to);
+}
+
 double flow_turns(const struct flow_routine *routine, uint32_t loop, enum flow_side side)
 {
     const struct cfg_loops *loops = &routine->function->loops;
     double turns = 0;
-    for (uint32_t l = 0; l < loops->n; l++)
-        turns += flow_is_same_loop(routine, l, loop) ? routine->blocks[side][loops->at[l].head] : 0;
+    for (uint32_t l = 0; l < loops->n; l++) {
+        const struct cfg_loop *at = &loops->at[l];
+        if (!flow_is_same_loop(routine, l, loop))
+            continue;
+        turns += routine->blocks[side][at->head];
+        for (uint32_t i = 0; i < at->n_exits; i++)
+            turns -= is_no_turn(routine, l, at->exits[i]) ? routine->edges[side][at->exits[i]] : 0;
+    }
     return turns;
 }
 

@@ -72,7 +72,7 @@ double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number,
 /* Of a routine that was reached. In CFG_NONE every block lies. */
 bool flow_is_in(const struct flow_routine *routine, uint32_t loop, uint32_t block);
 bool flow_is_same_loop(const struct flow_routine *routine, uint32_t a, uint32_t b);
-/* How often the loop is entered from outside, and how often its heads are executed. */
+/* How often the loop is entered from outside, and how often it goes round (counts/turns.h). */
 double flow_entries(const struct flow_routine *routine, uint32_t loop, enum flow_side side);
 double flow_turns(const struct flow_routine *routine, uint32_t loop, enum flow_side side);
 /* The place of its head. Where nothing but labels is left of that, any other block of the loop's own tells. */

@@ -14,12 +14,12 @@ cat >check.py <<'END'
 import json, sys
 source, level = open(sys.argv[1]).read().split("\n"), sys.argv[2]
 line = {mark: 1 + next(i for i, text in enumerate(source) if "/* %s */" % mark in text)
-        for mark in ("TRIPS", "INNER", "PASSES", "BRANCH", "TAKEN", "CASE", "HELPER", "CALLS", "SPLIT")}
+        for mark in ("TRIPS", "INNER", "PASSES", "BRANCH", "TAKEN", "CASE", "HELPER", "CALLS", "SPLIT", "ASKS")}
 # Routine, kind, line, what the late side has, the others have: each within a tenth; None: the compiler chooses.
 expected = [("trips", "trips", "TRIPS", 1200, 300), ("inner_trips", "trips", "INNER", 20, 5),
             ("passes", "trips", "PASSES", 1600, 400), ("branch", "branch", "BRANCH", 0.9, 0.1), ("one_case", "branch", None, None, None),
             ("recursion", "recursion", None, 41, 11), ("helper", "trips", "HELPER", 80, 20),
-            ("calls_more", "trips", "CALLS", 200, 50), ("split", "trips", "SPLIT", 200, 50)]
+            ("calls_more", "trips", "CALLS", 200, 50), ("split", "trips", "SPLIT", 200, 50), ("asks_first", "trips", "ASKS", 8, 2)]
 causes = [cause for cause in json.load(open("report.json"))["causes"] if cause["partings"] and cause["ranks"] == [1]]
 faults, n_seen = [], 0
 for routine, kind, mark, late, others in expected:
@@ -69,7 +69,7 @@ python3 - <<'END'
 import json, sys
 # Routine, what ranks 3 and 1 have: each within a tenth.
 expected = {"trips": (900, 1200), "inner_trips": (15, 20), "passes": (1200, 1600), "branch": (0.7, 0.9), "recursion": (31, 41), "helper": (60, 80),
-            "calls_more": (150, 200), "split": (150, 200)}
+            "calls_more": (150, 200), "split": (150, 200), "asks_first": (6, 8)}
 causes = [cause for run in "123" for cause in json.load(open("report%s.json" % run))["causes"]
           if cause["partings"] and sorted(cause["ranks"]) == [1, 3] and cause["partings"][0]["routine"] in expected]
 faults = [] if causes else ["in no routine both ranks were late"]

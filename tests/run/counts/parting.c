@@ -121,6 +121,23 @@ KEPT static double split(double x, int n)
     return x;
 }
 
+static int wanted; /* 0: as many as usual */
+
+__attribute__((noipa)) static double asked(double x)
+{
+    for (int i = 0; i < 40; i++)
+        x = x * 0.999 + 1.0 / (x + 2.0);
+    return x;
+}
+
+/* The condition is too long for a compiler to ask it last: it is asked once more than the loop goes round. */
+KEPT static double asks_first(double x)
+{
+    for (int i = 0; i < (wanted ? wanted : 2); i++) /* ASKS */
+        x = asked(x) * 0.5 + i;
+    return x;
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -160,6 +177,10 @@ int main(int argc, char **argv)
         MPI_Barrier(pair);
         for (int turn = 0; turn < 100; turn++)
             sink = split(sink, more * 50);
+        MPI_Barrier(pair);
+        wanted = more > 1 ? 2 * more : 0;
+        for (int turn = 0; turn < 1500; turn++)
+            sink = asks_first(sink);
         MPI_Barrier(pair);
     }
     if (rank > 1) /* nobody waits for rank 1 at the end */
