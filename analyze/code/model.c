@@ -330,16 +330,21 @@ static struct code_routine routine_of_scope(struct debug *debug, struct unit *un
                                  .call_line = scope->call_line};
 }
 
-/* The scopes of the chain. */
-static uint32_t scopes_at(struct debug *debug, struct unit *unit, uint64_t address, uint32_t *chain, uint32_t most)
+/* A scope of the chain, and the line in its own code at which the address is, or what is inlined there was called. */
+struct link {
+    uint32_t scope, line;
+};
+
+static uint32_t links_at(struct debug *debug, struct unit *unit, uint64_t address, struct link *chain, uint32_t most)
 {
-    uint32_t scope = unit ? debug_scope_at(unit, address) : SCOPE_NONE, n = 0;
+    const struct line_row *row = unit ? debug_statement_at(unit, address) : NULL;
+    uint32_t scope = unit ? debug_scope_at(unit, address) : SCOPE_NONE, n = 0, line = row ? row->line : 0;
     for (; scope != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
         struct code_routine routine = routine_of_scope(debug, unit, scope);
         bool is_host = unit->scopes.at[scope].parent == SCOPE_NONE;
-        if (!is_host && (!routine.name || (routine.file && source_is_system(routine.file))))
-            continue;
-        chain[n < most ? n++ : most - 1] = scope;
+        if (is_host || (routine.name && !(routine.file && source_is_system(routine.file))))
+            chain[n < most ? n++ : most - 1] = (struct link){scope, line};
+        line = routine.call_line;
     }
     return n;
 }
@@ -350,10 +355,13 @@ uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t addres
     struct module *module = module_get(code, module_id);
     struct unit *unit = debug_unit_at(&module->debug, address);
     struct arena scratch = {0};
-    uint32_t *scopes = arena_array(&scratch, uint32_t, most),
-             n = scopes_at(&module->debug, unit, address, scopes, most);
-    for (uint32_t i = 0; i < n; i++)
-        chain[i] = routine_of_scope(&module->debug, unit, scopes[i]);
+    struct link *links = arena_array(&scratch, struct link, most);
+    uint32_t n = links_at(&module->debug, unit, address, links, most);
+    for (uint32_t i = 0; i < n; i++) {
+        chain[i] = routine_of_scope(&module->debug, unit, links[i].scope);
+        chain[i].at_line = links[i].line;
+        chain[i].call_line = i + 1 < n ? links[i + 1].line : 0;
+    }
     arena_release(&scratch);
     if (n)
         return n;
@@ -361,6 +369,8 @@ uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t addres
     const struct code_place *place = model ? code->places.at[model->place] : NULL;
     chain[0] = place ? (struct code_routine){.name = place->host_routine, .address = place->routine_address}
                      : (struct code_routine){.name = NULL};
+    const struct line_row *row = unit ? debug_statement_at(unit, address) : NULL;
+    chain[0].at_line = module->is_script ? script_line(address) : row ? row->line : 0;
     if (place && module->is_script) {
         chain[0].file = module->path;
         chain[0].line = place->line_first;
@@ -396,11 +406,11 @@ uint32_t code_place_of_routine(struct code *code, uint32_t module_id, uint64_t a
     const struct model *model = model_at(code, module_id, address);
     struct unit *unit = debug_unit_at(&module->debug, address);
     struct arena scratch = {0};
-    uint32_t *scopes = arena_array(&scratch, uint32_t, most),
-             n = scopes_at(&module->debug, unit, address, scopes, most);
+    struct link *links = arena_array(&scratch, struct link, most);
+    uint32_t n = links_at(&module->debug, unit, address, links, most);
     uint32_t place = model ? model->place : CODE_NONE;
     if (model && which + 1 < n)
-        place = scope_place_make(code, module, unit, scopes[which], model, address);
+        place = scope_place_make(code, module, unit, links[which].scope, model, address);
     arena_release(&scratch);
     return place;
 }

@@ -13,7 +13,8 @@ struct code_routine {
     const char *name; /* readable; NULL = unknown */
     const char *file; /* of the declaration; NULL = unknown */
     uint32_t line;
-    uint32_t call_line; /* of an inlined one: where it was called; 0 = unknown */
+    uint32_t call_line; /* of an inlined one: where it was called, in the next one's code; 0 = unknown */
+    uint32_t at_line;   /* in its own code: the address, or where what is inlined there was called; 0 = unknown */
     uint64_t address;   /* link-time entry, where nothing else names it; 0 = unknown */
 };
 /* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those

@@ -77,16 +77,18 @@ static uint32_t enter_inlined(struct calltree *tree, uint32_t node, const struct
     return place == CODE_NONE ? node : enter_routine(tree, node, place, nest->routines[which].call_line);
 }
 
-/* From the host routine inwards: a loop stands in the routine that it is named by. */
+/* From the host routine inwards: a loop stands in the routine that it is named by. *line: where the innermost one was
+ * called, and then where it is. */
 static uint32_t enter_nest(struct calltree *tree, uint32_t node, const struct trace_frame *frame, uint64_t address,
-                           uint32_t call_line)
+                           uint32_t *line)
 {
     struct code *code = tree->sites->code;
     struct nest nest;
     nest.n_routines = code_routines_at(code, frame->module, address, nest.routines, NESTED_MOST);
     nest.n_loops = code_loops_at(code, frame->module, address, nest.loops, NESTED_MOST);
     uint32_t left = nest.n_routines - 1;
-    nest.routines[left].call_line = call_line;
+    nest.routines[left].call_line = *line;
+    *line = nest.routines[0].at_line;
     node = enter_inlined(tree, node, frame, address, &nest, left);
     for (uint32_t i = nest.n_loops; i-- > 0;) {
         const char *home = code_place(code, nest.loops[i])->routine;
@@ -139,7 +141,7 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
         join_team(tree, frame, way);
     way->is_team = false;
     uint32_t caller = way->node;
-    way->node = enter_nest(tree, caller, frame, address, way->line);
+    way->node = enter_nest(tree, caller, frame, address, &way->line);
     /* Its own nodes. One that is known has known ones around it, and a routine that recurs is one of these. */
     for (uint32_t at = way->node; at != caller && at != TRACE_NONE && tree->nodes.at[at].frame == TRACE_NONE;
          at = tree->nodes.at[at].parent) {
@@ -147,7 +149,6 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
         sites_note_host(tree->sites, node_key(tree, at)->id, number);
     }
     way->call = number;
-    way->line = code_spot_at(tree->sites->code, frame->module, address).line;
 }
 
 /* The innermost node of a frame's code; TRACE_NONE when nothing of the user's is on the stack. */
