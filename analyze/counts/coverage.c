@@ -25,13 +25,9 @@ static void open_modules(struct coverage *coverage)
 {
     struct trace *trace = coverage->trace;
     coverage->counts = arena_array(&coverage->arena, struct counts *, trace->n_modules);
-    bool *has_points = arena_array(&coverage->arena, bool, trace->n_modules);
-    for (uint32_t p = 0; p < trace->n_points; p++)
-        if (trace->points[p].module < trace->n_modules)
-            has_points[trace->points[p].module] = true;
     for (uint32_t m = 0; m < trace->n_modules; m++) {
         const struct trace_module *module = &trace->modules[m];
-        if (!has_points[m])
+        if (!module->has_points)
             continue;
         const char *unread;
         enum code_state state = code_module_state(coverage->code, m);

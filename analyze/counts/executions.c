@@ -9,17 +9,13 @@
 void executions_begin(struct executions *executions, struct trace *trace, struct code *code)
 {
     *executions = (struct executions){.trace = trace, .code = code};
-    size_t cap = 0, opened_cap = 0, points_cap = 0;
+    size_t cap = 0, opened_cap = 0;
     vec_grow((void **)&executions->modules, &cap, trace->n_modules + 1, sizeof *executions->modules);
     vec_grow((void **)&executions->is_opened, &opened_cap, trace->n_modules + 1, sizeof *executions->is_opened);
-    vec_grow((void **)&executions->has_points, &points_cap, trace->n_modules + 1, sizeof *executions->has_points);
     for (uint32_t i = 0; i < trace->n_modules; i++) {
         executions->modules[i] = NULL;
-        executions->is_opened[i] = executions->has_points[i] = false;
+        executions->is_opened[i] = false;
     }
-    for (uint32_t i = 0; i < trace->n_points; i++)
-        if (trace->points[i].module < trace->n_modules)
-            executions->has_points[trace->points[i].module] = true;
 }
 
 void executions_release(struct executions *executions)
@@ -30,7 +26,6 @@ void executions_release(struct executions *executions)
     block_places_release(&executions->block_places);
     vec_free(executions->modules);
     vec_free(executions->is_opened);
-    vec_free(executions->has_points);
     counts_result_release(&executions->result);
     vec_release(&executions->is_partial);
     vec_release(&executions->contradicted);
@@ -47,7 +42,7 @@ void executions_leave_out(struct executions *executions, uint32_t place)
 
 struct counts *executions_module(struct executions *executions, uint32_t module)
 {
-    if (!executions->code || module >= executions->trace->n_modules || !executions->has_points[module])
+    if (!executions->code || module >= executions->trace->n_modules || !executions->trace->modules[module].has_points)
         return NULL;
     if (!executions->is_opened[module]) {
         executions->is_opened[module] = true;
@@ -86,7 +81,7 @@ bool executions_contradict(struct executions *executions, uint32_t module, const
 static struct counts *solve_module(struct executions *executions, uint32_t module, const struct term *terms, size_t n,
                                    bool keeps_flows)
 {
-    if (!executions->has_points[module])
+    if (!executions->trace->modules[module].has_points)
         return NULL;
     /* The terms of one module. */
     executions->bins.n = executions->frames.n = 0;

@@ -64,7 +64,7 @@ struct executions {
     struct trace *trace;
     struct code *code;
     struct counts **modules; /* by module; NULL = not opened, or no counts there */
-    bool *is_opened, *has_points;
+    bool *is_opened;
     struct block_places block_places;
     VEC(bool) is_partial;       /* by place: threads that take no counts run it as well */
     VEC(uint32_t) contradicted; /* places of functions whose counts contradict each other */

@@ -556,7 +556,7 @@ static void add_uncalled(struct builder *builder, struct profile *profile)
         if (profile->routines[i].file)
             line_put(&builder->ran_lines, profile->routines[i].file, profile->routines[i].line);
     for (uint32_t m = 0; m < builder->input->trace->n_modules; m++) {
-        struct counts *counts = executions->has_points[m] ? executions_module(executions, m) : NULL;
+        struct counts *counts = executions_module(executions, m);
         for (uint32_t i = 0; counts && i < counts_n_functions(counts); i++) {
             const struct counts_function *function = counts_function(counts, i);
             if (!is_of_system(function->file) && !has_run(builder, function) &&

@@ -28,7 +28,7 @@
     X(SHARE_WORK, "share-work")                   /* ... elsewhere */                                                  \
     X(CPU_FOR_EACH, "cpu-for-each")               /* slower, where busy threads share CPUs */                          \
     X(COMPARE_NODES, "compare-nodes")             /* slower, on one node */                                            \
-    X(COMPARE_CALLS, "compare-calls")             /* longer, inside a library that is not counted */                   \
+    X(COMPARE_CALLS, "compare-calls")             /* longer, in what is called there and not counted */                \
     X(MEMORY_ACCESS, "memory-access")             /* slower, otherwise */                                              \
     X(SHORTEN_SLEEP, "shorten-sleep")             /* the program sleeps on purpose */                                  \
     X(FILE_ACCESS, "file-access")                 /* it reads or writes files */                                       \

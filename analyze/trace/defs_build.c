@@ -404,6 +404,8 @@ static void build_points(struct build *build)
         if (sscanf(name, "WHYWAIT::%15s %u of module %d", kind, &point.number, &module) == 3) {
             point.is_bytes = !strcmp(kind, "BYTES");
             point.module = module >= 0 && (uint32_t)module < trace->n_modules ? (uint32_t)module : TRACE_NONE;
+            if (point.module != TRACE_NONE)
+                trace->modules[point.module].has_points = true;
         }
         trace->points[trace->n_points++] = point;
     }

@@ -68,7 +68,8 @@ struct trace_module {
     const char *path;
     uint8_t build_id[32];
     uint32_t build_id_bytes;
-    bool is_script; /* a source file of code that an interpreter ran: addresses as in archive/join_code.h */
+    bool has_points; /* of counters (trace_point) */
+    bool is_script;  /* a source file of code that an interpreter ran: addresses as in archive/join_code.h */
 };
 
 /* A file of MPI-IO. */

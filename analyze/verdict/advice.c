@@ -237,6 +237,14 @@ static enum advice advice_of_blocked(const struct cause *cause)
     return cause->n_files ? ADVICE_FILE_ACCESS : advice[cause->pause];
 }
 
+/* Its module is built to count. */
+static bool is_counted(const struct analysis *analysis, const struct step *step)
+{
+    const struct trace *trace = analysis->trace;
+    const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
+    return place && place->module < trace->n_modules && trace->modules[place->module].has_points;
+}
+
 static enum advice advice_of_kind(const struct analysis *analysis, const struct cause *cause)
 {
     const struct step *step = &analysis->steps[cause->step];
@@ -254,10 +262,11 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
     default:
         if (cause->is_generated)
             return ADVICE_COMPARE_GENERATED;
-        if (cause->is_in_library && cause->library)
-            return ADVICE_COMPARE_CALLS;
-        return step->place != CODE_NONE && !analysis->trace->is_counted ? advice_of_code(analysis, step)
-                                                                        : ADVICE_SEE_STEPS;
+        if (step->place == CODE_NONE)
+            return ADVICE_SEE_STEPS;
+        /* What counts do not tell is done by what is called. */
+        return (cause->is_in_library && cause->library) || is_counted(analysis, step) ? ADVICE_COMPARE_CALLS
+                                                                                      : advice_of_code(analysis, step);
     }
 }
 

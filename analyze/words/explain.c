@@ -591,7 +591,7 @@ static const char *const pauses[PAUSE_N] = {
     [PAUSE_INTERPRETER] = "waiting for Python's lock (GIL), which another thread has",
 };
 
-/* If it is blocked, also for what; of a smaller part, where that is known. */
+/* If it is blocked, also for what. */
 static const char *kind_words(struct arena *arena, const struct cause *cause, enum cause_kind kind)
 {
     bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;
@@ -600,7 +600,7 @@ static const char *kind_words(struct arena *arena, const struct cause *cause, en
         return "inside MPI";
     if (says_more && cause->is_spinning)
         return "waiting itself";
-    if (kind == KIND_BLOCKED && (kind == cause->kind || cause->pause) && !is_of_wait(cause))
+    if (kind == KIND_BLOCKED && !is_of_wait(cause))
         return arena_printf(arena, "%s: %s", label_kind_words(kind), pauses[cause->pause]);
     return says_more && balance == BALANCE_SERIAL    ? "serialisation"
            : says_more && balance == BALANCE_VARYING ? "steps vary"

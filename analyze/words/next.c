@@ -203,6 +203,8 @@ const char *next_for_cause(struct arena *arena, const struct analysis *analysis,
                             "`whywait report --cause %zu` shows its ranks, the calls where others wait, and its steps",
                             (size_t)(cause - analysis->causes) + 1);
     case ADVICE_COMPARE_CALLS:
+        if (!cause->library)
+            return "what this calls is not counted: compare what the ranks call here, how often, and on how much data";
         return arena_printf(arena,
                             "what %s does may be slower there or more: compare what the ranks call it for, and how "
                             "often",

@@ -469,7 +469,7 @@ static void a_smaller_part_tells_what_blocks(void **state)
     cause.kind_ns[KIND_BLOCKED] = 1e9;
     assert_string_equal(told_kind_words(&arena, &cause), "transfer 75 %, blocked: waiting for another process 25 %");
     cause.pause = PAUSE_UNKNOWN;
-    assert_string_equal(told_kind_words(&arena, &cause), "transfer 75 %, blocked 25 %");
+    assert_string_equal(told_kind_words(&arena, &cause), "transfer 75 %, blocked: asleep or in the kernel 25 %");
     arena_release(&arena);
 }
 
