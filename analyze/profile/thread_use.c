@@ -221,11 +221,17 @@ static void count_threads(const struct teams *teams, uint32_t place, bool is_els
 {
     for (uint32_t i = 0; i < n; i++) {
         struct cause_rank *rank = &ranks[i];
+        const struct place_use *use = &teams->of_place[rank->rank];
         double sampled_ns = sparse_get(&teams->sampled, team_key(place, rank->rank));
         share_among_threads(teams, rank);
         rank->unseen_ns += fmax(0, teams->unseen_ns[rank->rank]);
-        rank->threads =
-            is_elsewhere ? 0 : threads_at_a_time(sampled_ns, rank->computing_ns, teams->crews[rank->rank].n_at_once);
+        if (is_elsewhere || !(use->all_ns > 0))
+            continue;
+        uint32_t n_most = rank->n_threads < rank->n_at_once ? rank->n_threads : rank->n_at_once;
+        rank->threads = threads_at_a_time(sampled_ns, rank->computing_ns, n_most);
+        rank->ran_ahead = !(rank->threads > 0);
+        rank->worked_ns = use->all_ns;
+        rank->worked_error_ns = use->all_ns / sqrt(use->n);
     }
 }
 

@@ -169,8 +169,11 @@ struct cause_rank {
     double threads_lacked_ns; /* all those that were seen in it were ready for so long, outside MPI, without a CPU */
     double unseen_ns;         /* beside time_ns, perhaps in it as well: no sample tells where it was */
     double borrowed_ns; /* of time_ns: by samples of other processes between the same calls, and none of its own */
-    double most_share;  /* of the time on a CPU of them all here, what one thread has, who has most; */
-    double most_error;  /* and the standard error of that */
+    double worked_ns;   /* on a CPU in it, all those that were seen in it, whatever the thread that calls MPI did; */
+    double worked_error_ns; /* and the standard error of that */
+    bool ran_ahead;         /* threads ran it while that one was elsewhere: its time is not theirs */
+    double most_share;      /* of the time on a CPU of them all here, what one thread has, who has most; */
+    double most_error;      /* and the standard error of that */
 };
 
 struct cause_file {

@@ -27,10 +27,10 @@ enum thread_sharing thread_sharing_of(const struct analysis *analysis, const str
     bool is_locked = rank->threads < MORE_THREADS || cause->errand == ERRAND_INTERPRETER_LOCK;
     if (is_locked && is_interpreted(analysis, cause))
         return rank->most_share + 2 * rank->most_error < MOST_SHARE ? SHARED_BY_INTERPRETER : SHARED_EVENLY;
-    if (rank->threads <= 0)
-        return SHARED_EVENLY;
     if (rank->most_share - 2 * rank->most_error > MORE_THREADS * even)
         return SHARED_UNEVENLY;
+    if (rank->threads <= 0)
+        return SHARED_EVENLY;
     bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;
     bool is_alone = rank->threads < MORE_THREADS && had_cpus;
     /* A lock lets one thread run at a time, and so does a CPU that they share: then others are ready meanwhile. */

@@ -43,7 +43,28 @@ static double thread_error_ns(const struct cause_rank *rank)
     return (spun_ns(rank) + rank->unseen_ns) / SAME_DEVIATIONS;
 }
 
-static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
+/* Where helper threads run it while the one that calls MPI is elsewhere, as those that fetch data ahead, its time there
+ * is what it waited for them. How long they took is known of both sides, or else not used. */
+static bool is_by_helpers(const struct cause *cause)
+{
+    bool ran_ahead = false, are_known = cause->kind != KIND_BLOCKED;
+    for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
+        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        ran_ahead |= rank->ran_ahead;
+        are_known &= rank->worked_ns > 0;
+    }
+    return ran_ahead && are_known;
+}
+
+static void doing_of_helpers(struct doing *doing, const struct cause_rank *rank)
+{
+    doing->time_ns = doing->computing_ns = rank->worked_ns;
+    doing->cost_error = rank->worked_ns > 0 ? rank->worked_error_ns / rank->worked_ns : 0;
+    doing->error_ns = hypot(rank->worked_error_ns, thread_error_ns(rank));
+    doing->thread_ns = 0;
+}
+
+static void crowd_add(struct crowd *crowd, const struct cause_rank *rank, bool is_by_helpers)
 {
     struct doing *doing = &crowd->each[crowd->n++];
     *doing = (struct doing){.rank = rank->rank,
@@ -60,6 +81,8 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .unseen_ns = rank->unseen_ns,
                             .borrowed_ns = rank->borrowed_ns,
                             .error_ns = hypot(rank->error_ns, thread_error_ns(rank))};
+    if (is_by_helpers)
+        doing_of_helpers(doing, rank);
     set_each_time(doing, rank->instructions);
 }
 
@@ -161,12 +184,13 @@ struct sides sides_of(struct arena *arena, const struct cause *cause)
     uint32_t n_most = cause->n_ranks + cause->n_others;
     struct sides sides = {.late = crowd_of(arena, n_most), .others = crowd_of(arena, n_most)};
     struct part_floor floor = late_part_floor(cause);
+    bool by_helpers = is_by_helpers(cause);
     for (uint32_t i = 0; i < n_most; i++) {
         const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
         if (i < cause->n_late)
-            crowd_add(&sides.late, rank);
+            crowd_add(&sides.late, rank, by_helpers);
         else if (late_has_part(&floor, rank))
-            crowd_add(&sides.others, rank);
+            crowd_add(&sides.others, rank, by_helpers);
     }
     crowd_finish(&sides.late);
     crowd_finish(&sides.others);

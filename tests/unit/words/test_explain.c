@@ -289,6 +289,25 @@ static void time_in_which_teams_spin_is_in_doubt(void **state)
     }
 }
 
+/* A thread that runs ahead works while the rank is in MPI: the rank's time there is what it waited for it. */
+static void work_of_helpers_is_compared_where_they_ran_ahead(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[2] = {
+        {.rank = 0,
+         .time_ns = 1000e6,
+         .computing_ns = 1000e6,
+         .threads = 1,
+         .worked_ns = 1000e6,
+         .worked_error_ns = 10e6},
+        {.rank = 1, .time_ns = 100e6, .computing_ns = 100e6, .worked_ns = 250e6, .worked_error_ns = 3e6}};
+    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 10 x as long in it as rank 1");
+    ranks[1].ran_ahead = true;
+    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 4.0 x as long in it as rank 1");
+    ranks[0].worked_ns = 0; /* not known of both */
+    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 10 x as long in it as rank 1");
+}
+
 /* Threads that ended before they were sampled may have been there as well, and a rank that was seen nowhere. */
 static void time_that_nobody_saw_is_in_doubt(void **state)
 {
@@ -1106,6 +1125,7 @@ int main(void)
         cmocka_unit_test(what_a_cause_enters_is_told_apart),
         cmocka_unit_test(times_are_told_as_well_as_samples_know_them),
         cmocka_unit_test(time_in_which_teams_spin_is_in_doubt),
+        cmocka_unit_test(work_of_helpers_is_compared_where_they_ran_ahead),
         cmocka_unit_test(time_that_nobody_saw_is_in_doubt),
         cmocka_unit_test(time_that_others_were_seen_in_is_a_bound),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
