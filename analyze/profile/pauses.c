@@ -120,19 +120,23 @@ static enum pause pause_of_frame(struct sites *sites, uint32_t frame, bool is_as
     return PAUSE_UNKNOWN;
 }
 
-/* Time asleep or in the kernel by place and rank, of each kind. */
+/* Time asleep or in the kernel by place and rank, of each kind; and all time there. */
 struct pauses {
     struct sites *sites;
-    struct sparse ns[PAUSE_N];
+    struct sparse ns[PAUSE_N], all;
 };
 
 static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
 {
-    uint32_t step = entry->blocked_ns || entry->kernel_ns ? sites_sample_step(pauses->sites, entry->frame) : TRACE_NONE;
+    uint64_t seen_ns = entry->sampled_ns + entry->blocked_ns;
+    uint32_t step = seen_ns ? sites_sample_step(pauses->sites, entry->frame) : TRACE_NONE;
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(pauses->sites->steps, step);
     if (!key || key->what != WHAT_PLACE)
         return;
     uint64_t at = key_pair(key->id, entry->rank);
+    sparse_add(&pauses->all, at, (double)seen_ns);
+    if (!entry->blocked_ns && !entry->kernel_ns)
+        return;
     enum errand errand = errand_between(pauses->sites->trace, pauses->sites->code, entry->frame,
                                         sites_sample_frame(pauses->sites, entry->frame));
     bool is_locked = errand == ERRAND_INTERPRETER_LOCK;
@@ -153,21 +157,19 @@ static void take_entry(struct pauses *pauses, const struct survey_entry *entry)
         sparse_add(&pauses->ns[pause_of_frame(pauses->sites, entry->frame, false)], at, (double)entry->kernel_ns);
 }
 
-/* Of what names it and of all that is inside, on the rank most to blame. */
+/* Of what names it and of all that is inside, on the rank most to blame. Looks tell of each part what it is; how much
+ * each has is known better. */
 static enum pause pause_of_cause(const struct pauses *pauses, const struct analysis *analysis,
                                  const struct cause *cause)
 {
-    struct map known = {0};
     double ns[PAUSE_N] = {0}, all_ns = 0;
-    for (uint32_t i = 0; i <= cause->n_parts; i++) {
-        uint32_t place = analysis->steps[i ? cause->parts[i - 1].step : cause->step].place;
-        bool is_new = false;
-        if (place != CODE_NONE)
-            map_put(&known, place, &is_new);
-        for (int pause = 0; pause < PAUSE_N && is_new; pause++)
-            ns[pause] += sparse_get(&pauses->ns[pause], key_pair(place, cause->ranks[0].rank));
+    for (uint32_t i = 0; i < cause->n_parts; i++) {
+        const struct cause_part *part = &cause->parts[i];
+        uint64_t at = key_pair(analysis->steps[part->step].place, cause->ranks[0].rank);
+        double seen_ns = sparse_get(&pauses->all, at);
+        for (int pause = 0; pause < PAUSE_N && seen_ns > 0; pause++)
+            ns[pause] += part->own_ns * sparse_get(&pauses->ns[pause], at) / seen_ns;
     }
-    map_release(&known);
     for (int pause = 0; pause < PAUSE_N; pause++)
         all_ns += ns[pause];
     for (int pause = PAUSE_UNKNOWN + 1; pause < PAUSE_N; pause++)
@@ -208,6 +210,7 @@ void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const 
     for (size_t i = 0; i < survey->entries.n; i++)
         take_entry(&pauses, &survey->entries.at[i]);
     sparse_pack(awaited);
+    sparse_pack(&pauses.all);
     for (int i = 0; i < PAUSE_N; i++)
         sparse_pack(&pauses.ns[i]);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
@@ -219,4 +222,5 @@ void pauses_add_to_causes(struct analysis *analysis, struct sites *sites, const 
     }
     for (int i = 0; i < PAUSE_N; i++)
         sparse_release(&pauses.ns[i]);
+    sparse_release(&pauses.all);
 }
