@@ -235,41 +235,88 @@ static bool is_felt_in_one_call(const struct cause *cause)
     return n <= 1;
 }
 
-/* The rank, by number in when_ranks, that nearly all of a part's waiting is for; n_when_ranks = none. */
-static uint32_t late_in_part(const struct cause *cause, int part, double nothing_ns)
+/* Of the waiting for a rank over the run. */
+struct course {
+    uint32_t rank;
+    double middle;                     /* its mean part */
+    double shares[WHEN_PARTS + 1];     /* its shares in all waiting of each part before this one, */
+    double waiting_ns[WHEN_PARTS + 1]; /* and the waiting */
+};
+
+static struct course course_of(const struct cause *cause, uint32_t number)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < cause->n_when_ranks; i++)
-        sum += (double)cause->when_ranks[i].ns[part];
-    for (uint32_t i = 0; i < cause->n_when_ranks && sum > nothing_ns; i++)
-        if ((double)cause->when_ranks[i].ns[part] >= MOST_SHARE * sum)
-            return i;
-    return cause->n_when_ranks;
+    const struct when_rank *rank = &cause->when_ranks[number];
+    struct course course = {.rank = rank->rank};
+    for (int part = 0; part < WHEN_PARTS; part++) {
+        double all_ns = 0, ns = (double)rank->ns[part];
+        for (uint32_t i = 0; i < cause->n_when_ranks; i++)
+            all_ns += (double)cause->when_ranks[i].ns[part];
+        double share = all_ns > 0 ? ns / all_ns : 0;
+        course.shares[part + 1] = course.shares[part] + share;
+        course.waiting_ns[part + 1] = course.waiting_ns[part] + ns;
+        course.middle += part * share;
+    }
+    course.middle /= fmax(course.shares[WHEN_PARTS], NEXT_TO_NOTHING);
+    return course;
 }
 
-/* In each part of the run one of them is late, but for those in which it moves on, and none is late again. */
-static void find_moves(const struct cause *cause, double part_ns, double nothing_ns, struct acting *acting)
+static int by_middle(const void *a, const void *b)
 {
-    uint64_t seen = 0;
-    uint32_t n = 0, n_mixed = 0, now = cause->n_when_ranks, first = now;
-    if (cause->n_when_ranks < 2 || cause->n_when_ranks != cause->n_late || cause->n_when_ranks > WHEN_PARTS)
+    const struct course *left = a, *right = b;
+    return (left->middle > right->middle) - (left->middle < right->middle);
+}
+
+/* Spans behind each other, one for each rank so far, up to a part: what of the shares and the waiting lies in them, and
+ * where the first one ends. */
+struct spans {
+    double shares, waiting_ns;
+    int first_to;
+};
+
+/* Those with most of the shares. Each part counts alike in them, since what the machine does comes in few of them. */
+static struct spans spans_of(const struct course *courses, int n)
+{
+    struct spans best[WHEN_PARTS + 1];
+    int shortest = WHEN_PARTS / (4 * n) + 1;
+    for (int to = 0; to <= WHEN_PARTS; to++)
+        best[to] = to < shortest ? (struct spans){.shares = -WHEN_PARTS}
+                                 : (struct spans){courses[0].shares[to], courses[0].waiting_ns[to], to};
+    for (int i = 1; i < n; i++)
+        for (int to = WHEN_PARTS; to >= 0; to--) {
+            struct spans most = {.shares = -WHEN_PARTS};
+            for (int from = 0; from + shortest <= to; from++) {
+                double shares = best[from].shares + courses[i].shares[to] - courses[i].shares[from];
+                double waiting_ns = best[from].waiting_ns + courses[i].waiting_ns[to] - courses[i].waiting_ns[from];
+                if (shares > most.shares)
+                    most = (struct spans){shares, waiting_ns, best[from].first_to};
+            }
+            best[to] = most;
+        }
+    return best[WHEN_PARTS];
+}
+
+/* One of its ranks is late after the other, but for what the machine, or the step in which the work moves on, mixes in.
+ */
+static void find_moves(const struct cause *cause, double part_ns, struct acting *acting)
+{
+    struct course courses[WHEN_PARTS];
+    uint32_t n = cause->n_when_ranks;
+    double shares = 0, waiting_ns = 0;
+    if (n < 2 || n != cause->n_late || n > WHEN_PARTS / 2)
         return;
-    for (int part = 0; part < WHEN_PARTS; part++) {
-        uint32_t late = late_in_part(cause, part, nothing_ns);
-        n_mixed += late == cause->n_when_ranks;
-        if (late == cause->n_when_ranks || late == now)
-            continue;
-        if (seen >> late & 1)
-            return;
-        seen |= 1ull << late;
-        first = n ? first : late;
-        acting->moves_ns = n == 1 ? part * part_ns : acting->moves_ns;
-        now = late;
-        n++;
+    for (uint32_t i = 0; i < n; i++) {
+        courses[i] = course_of(cause, i);
+        shares += courses[i].shares[WHEN_PARTS];
+        waiting_ns += courses[i].waiting_ns[WHEN_PARTS];
     }
-    acting->moves = n == cause->n_when_ranks && n_mixed < n + SPAN_MARGIN;
-    acting->first_rank = acting->moves ? cause->when_ranks[first].rank : 0;
-    acting->last_rank = acting->moves ? cause->when_ranks[now].rank : 0;
+    qsort(courses, n, sizeof *courses, by_middle);
+    struct spans spans = spans_of(courses, (int)n);
+    acting->moves = spans.shares >= MOST_SHARE * shares && spans.waiting_ns >= MOST_SHARE * waiting_ns;
+    if (!acting->moves)
+        return;
+    acting->moves_ns = spans.first_to * part_ns;
+    acting->first_rank = courses[0].rank;
+    acting->last_rank = courses[n - 1].rank;
 }
 
 struct acting when_acts(const struct analysis *analysis, const struct cause *cause)
@@ -289,7 +336,7 @@ struct acting when_acts(const struct analysis *analysis, const struct cause *cau
     double nothing_ns = TREND_LEFT_OUT / 2 * all_ns;
     struct span all = span_of_all(ns, nothing_ns);
     find_trend(analysis, cause, all, &acting);
-    find_moves(cause, part_ns, nothing_ns / WHEN_PARTS, &acting);
+    find_moves(cause, part_ns, &acting);
     struct span most = span_of_most(ns, all_ns, all);
     /* A little before or after may be what the machine did once. */
     bool is_all = most.from - all.from <= SPAN_MARGIN && all.to - most.to <= SPAN_MARGIN;

@@ -292,7 +292,7 @@ static void ranks_are_late_one_after_the_other(void **state)
         ranks[i < 12].ns[i] = i == 12 ? 6e8 : 1e9;
         ranks[i >= 12].ns[i] += i == 12 ? 4e8 : 0;
     }
-    assert_string_equal(in_words(&arena, &analysis, &cause), "rank 0 until 13.0 s, then rank 5");
+    assert_string_equal(in_words(&arena, &analysis, &cause), "rank 0 until 12.0 s, then rank 5");
     memset(ranks[0].ns, 0, sizeof ranks[0].ns);
     cause.n_when_ranks = cause.n_late = 3;
     for (int i = 13; i < WHEN_PARTS; i++)
