@@ -80,7 +80,7 @@ void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, s
         memcpy(&key, use->keys.items[i].bytes, sizeof key);
         const uint64_t *cause = map_get(&cause_of, sites_innermost(sites, key.site));
         if (cause && key.file < analysis->trace->n_files)
-            cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, &use->at.at[i * USE_SUMS]);
+            cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, use->at.at + (size_t)i * USE_SUMS);
     }
     for (size_t i = 0; i < uses.n; i++) {
         struct cause *cause = uses.at[i].cause;

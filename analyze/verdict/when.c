@@ -278,9 +278,10 @@ static struct spans spans_of(const struct course *courses, int n)
 {
     struct spans best[WHEN_PARTS + 1];
     int shortest = WHEN_PARTS / (4 * n) + 1;
-    for (int to = 0; to <= WHEN_PARTS; to++)
-        best[to] = to < shortest ? (struct spans){.shares = -WHEN_PARTS}
-                                 : (struct spans){courses[0].shares[to], courses[0].waiting_ns[to], to};
+    for (int to = 0; to <= WHEN_PARTS; to++) {
+        bool is_long = to >= shortest;
+        best[to] = (struct spans){is_long ? courses[0].shares[to] : -WHEN_PARTS, courses[0].waiting_ns[to], to};
+    }
     for (int i = 1; i < n; i++)
         for (int to = WHEN_PARTS; to >= 0; to--) {
             struct spans most = {.shares = -WHEN_PARTS};
