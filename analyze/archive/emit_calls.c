@@ -352,7 +352,7 @@ static struct rma_target *target_of(struct emitter *emitter, const struct ww_cal
 {
     uint64_t *index = map_put(&emitter->rma_target_of, key_pair(call->comm, (uint32_t)call->peer), NULL);
     if (!*index) {
-        *vec_push(&emitter->rma_targets) = (struct rma_target){.win = call->comm, .rank = call->peer};
+        *vec_push(&emitter->rma_targets) = (struct rma_target){.win = call->comm};
         *index = emitter->rma_targets.n;
     }
     return &emitter->rma_targets.at[*index - 1];

@@ -61,7 +61,6 @@ struct emitter {
     struct map rma_target_of;                /* window and rank -> 1 + index */
     VEC(struct rma_target {
         uint32_t win;
-        int32_t rank;
         VEC(uint64_t) ids; /* of operations that nothing has completed yet */
     })
     rma_targets;

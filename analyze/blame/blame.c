@@ -613,7 +613,6 @@ static void site_write(const struct measure_input *input, struct analysis *analy
     out->classes = arena_array(&analysis->arena, struct wait_class, site->classes.n + 1);
     struct class_source *sources = arena_array(&analysis->arena, struct class_source, site->classes.n + 1);
     for (uint32_t i = 0; i < site->classes.n; i++) {
-        out->classes[i].site = index;
         out->classes[i].number = i + 1;
         class_write(site->classes.at[i], &out->classes[i]);
         out->classes[i].source = &sources[i];

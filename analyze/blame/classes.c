@@ -400,11 +400,11 @@ void classes_add(struct classes *classes, const struct instance *instance)
     class->inferred_ns += instance->inferred_ns;
     class->self_ns += instance->self_ns;
     class->left_idle_ns += instance->left_idle_ns;
-    sums_add_all(&class->terms_so_far, &instance->terms, 1);
-    sums_add_all(&class->terms_so_far, &instance->heaviest, 1);
+    sums_add_all(&class->terms_so_far, &instance->terms);
+    sums_add_all(&class->terms_so_far, &instance->heaviest);
     sparse_add_all(&class->counts, &instance->counts, 1);
-    sums_add_all(&class->waits_so_far, &instance->waits, 1);
-    sums_add_all(&class->lates_so_far, &instance->lates, 1);
+    sums_add_all(&class->waits_so_far, &instance->waits);
+    sums_add_all(&class->lates_so_far, &instance->lates);
     site->n_instances++;
     site->n_calls += !instance->is_rest;
     if (instance->waiting_ns > site->largest_ns)
@@ -425,7 +425,7 @@ static void sums_join(struct sums *sums, struct sums *later)
 {
     struct sparse terms = {0};
     sums_take(later, &terms);
-    sums_add_all(sums, &terms, 1);
+    sums_add_all(sums, &terms);
     sparse_release(&terms);
 }
 
@@ -577,7 +577,7 @@ static void sums_unpack(struct sums *sums, struct unpacking *unpacking, const st
     if (numbers)
         atoms_translate(numbers, &terms);
     *sums = (struct sums){0};
-    sums_add_all(sums, &terms, 1);
+    sums_add_all(sums, &terms);
     sparse_release(&terms);
 }
 
@@ -673,7 +673,7 @@ void classes_know(struct classes *classes, struct pools *pools)
             struct sparse terms = {0};
             sums_take(&class->terms_so_far, &terms);
             atoms_know(pools, &terms);
-            sums_add_all(&class->terms_so_far, &terms, 1);
+            sums_add_all(&class->terms_so_far, &terms);
             sparse_release(&terms);
         }
 }

@@ -106,13 +106,12 @@ struct walk {
     VEC(uint32_t) around; /* the scope that the DIEs of each level lie in; the last is the present level */
 };
 
-static uint64_t attribute_number(Dwarf_Die *die, unsigned name, bool integrate)
+static uint64_t attribute_number(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
-    Dwarf_Attribute *found =
-        integrate ? dwarf_attr_integrate(die, name, &attribute) : dwarf_attr(die, name, &attribute);
-    return found != NULL && dwarf_formudata(found, &value) == 0 ? value : 0;
+    bool is_there = dwarf_attr(die, name, &attribute) != NULL && dwarf_formudata(&attribute, &value) == 0;
+    return is_there ? value : 0;
 }
 
 /* Copies of one routine share the DIE that declares it. */
@@ -135,11 +134,11 @@ static uint64_t origin_of(const Dwarf_Die *die)
 
 static void set_call(struct walk *walk, struct scope *scope)
 {
-    uint64_t file = attribute_number(&scope->die, DW_AT_call_file, false);
+    uint64_t file = attribute_number(&scope->die, DW_AT_call_file);
     const char *path =
         walk->files != NULL && file < walk->n_files ? dwarf_filesrc(walk->files, file, NULL, NULL) : NULL;
     scope->call_file = path != NULL ? file_number(walk->debug, walk->unit, path) : INTERN_NONE;
-    scope->call_line = (uint32_t)attribute_number(&scope->die, DW_AT_call_line, false);
+    scope->call_line = (uint32_t)attribute_number(&scope->die, DW_AT_call_line);
 }
 
 /* Adds the scope of a DIE that has code; SCOPE_NONE when it has none. */
@@ -185,8 +184,7 @@ static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 static bool is_rest_of(const struct walk *walk, Dwarf_Die *die, uint32_t around)
 {
     const struct scope *scope = &walk->unit->scopes.at[around];
-    return scope->line != 0 && origin_of(die) == scope->origin &&
-           attribute_number(die, DW_AT_call_line, false) == scope->line;
+    return scope->line != 0 && origin_of(die) == scope->origin && attribute_number(die, DW_AT_call_line) == scope->line;
 }
 
 /* What to look into below a DIE: the scope its children lie in; false = nothing there. */

@@ -50,9 +50,9 @@ static void hold(struct state *state, uint32_t reg, struct held held)
         state->held[reg] = held;
 }
 
-static void forget(struct state *state, uint32_t first, uint32_t end)
+static void forget(struct state *state, uint32_t end)
 {
-    for (uint32_t reg = first; reg < end; reg++)
+    for (uint32_t reg = 0; reg < end; reg++)
         state->held[reg].what = HOLDS_NOTHING;
 }
 
@@ -198,8 +198,8 @@ void decode_aarch64(const uint8_t *at, size_t left, uint64_t address, insns *lis
         if (!reduce_flow(&state, code, out))
             reduce_data(&state, code, out);
         else if (out->flow == FLOW_CALL || out->flow == FLOW_INDIRECT_CALL)
-            forget(&state, 0, SAVED_FROM);
+            forget(&state, SAVED_FROM);
         else if (out->flow == FLOW_END)
-            forget(&state, 0, N_REGISTERS);
+            forget(&state, N_REGISTERS);
     }
 }

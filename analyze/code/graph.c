@@ -271,7 +271,6 @@ static void build(struct builder *b, const uint32_t *parts, size_t n_parts)
         }
     }
     adopt_orphans(b, has_entry);
-    graph->n_unresolved = (uint32_t)b->unresolved.n;
     cfg_finish(&graph->cfg);
 }
 

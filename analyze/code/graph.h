@@ -16,7 +16,6 @@ struct graph {
     insns insns; /* by rising address */
     VEC(struct graph_block) blocks;
     struct cfg cfg;        /* over block numbers; root = the entry */
-    uint32_t n_unresolved; /* indirect jumps that no table explains */
     VEC(uint64_t) escapes; /* targets of direct jumps out of the routine: tail calls, out-of-line parts */
 };
 

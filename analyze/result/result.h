@@ -91,7 +91,7 @@ struct when_rank {
 };
 
 struct wait_class {
-    uint32_t site, number; /* from 1, in order of appearance within the site */
+    uint32_t number; /* from 1, in order of appearance within the site */
     uint64_t n_instances;
     double waiting_ns;
     struct class_source *source; /* what its steps are made from */

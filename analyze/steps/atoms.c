@@ -104,7 +104,6 @@ static struct shares shares_make(struct pools *pools, const struct pool *pool, i
         shares.at[i].ns /= sum;
         const struct step_key *key = steps_key(pools->sites->steps, (uint32_t)shares.at[i].key);
         shares.code += step_state_is_code((enum step_state)key->state) ? shares.at[i].ns : 0;
-        shares.blocked += key->state == STEP_BLOCKED ? shares.at[i].ns : 0;
     }
     sparse_release(&weights);
     return shares;

@@ -34,7 +34,6 @@ struct pool {
         struct term *at; /* step, share; sums to 1 */
         size_t n;
         double code;     /* of it, what the program's code did (step_state_is_code) */
-        double blocked;  /* likewise, asleep or in the kernel */
     } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU, off it while workers ran; made for the first
                             stretch that takes them */
 };

@@ -51,9 +51,7 @@ KEEP(on_attribute, attribute_names, attribute_ids, name, OTF2_AttributeRef self,
 KEEP(on_node, node_names, node_ids, name, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef class_name,
      OTF2_SystemTreeNodeRef parent)
 KEEP(on_location_group, location_groups, location_group_ids,
-     ((struct def_location_group){.id = self,
-                                  .name = name,
-                                  .node = node,
+     ((struct def_location_group){.node = node,
                                   .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS,
                                   .rank = TRACE_NONE,
                                   .end_how = WW_END_FINALIZE}),
@@ -61,18 +59,15 @@ KEEP(on_location_group, location_groups, location_group_ids,
      OTF2_LocationGroupRef creator)
 KEEP(on_location, locations, location_ids,
      ((struct def_location){.id = self,
-                            .name = name,
                             .group = group,
                             .is_thread = type == OTF2_LOCATION_TYPE_CPU_THREAD,
                             .cpus = TRACE_NONE,
                             .n_events = n_events}),
      OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, uint64_t n_events, OTF2_LocationGroupRef group)
 KEEP(on_region, regions, region_ids,
-     ((struct def_region){
-         .name = name, .file = file, .line_first = first, .line_last = last, .is_mpi = paradigm == OTF2_PARADIGM_MPI}),
-     OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical, OTF2_StringRef description,
-     OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t first,
-     uint32_t last)
+     ((struct def_region){.name = name, .file = file, .line_first = first, .line_last = last}), OTF2_RegionRef self,
+     OTF2_StringRef name, OTF2_StringRef canonical, OTF2_StringRef description, OTF2_RegionRole role,
+     OTF2_Paradigm paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t first, uint32_t last)
 KEEP(on_comm, comms, comm_ids, ((struct def_comm){name, parent, group, TRACE_NONE, 0}), OTF2_CommRef self,
      OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
 KEEP(on_intercomm, comms, comm_ids, ((struct def_comm){name, parent, local, remote, 0}), OTF2_CommRef self,

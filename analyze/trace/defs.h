@@ -37,8 +37,7 @@ struct def_comm {
     uint32_t n_first;             /* ours: members that are one of the two groups of an intercommunicator */
 };
 struct def_location_group {
-    uint64_t id;
-    uint32_t name, node;
+    uint32_t node;
     bool is_process, is_incomplete;
     uint32_t rank; /* set by defs_build */
     uint32_t end_how;
@@ -48,14 +47,13 @@ struct def_location_group {
 };
 struct def_location {
     uint64_t id;
-    uint32_t name, group;
+    uint32_t group;
     bool is_thread;
     uint64_t n_events, n_dropped, n_nested, sample_period_ns, end_ns, begin_ns;
     uint32_t cpus; /* string; TRACE_NONE = unknown */
 };
 struct def_region {
     uint32_t name, file, line_first, line_last;
-    bool is_mpi;
 };
 struct def_io_handle {
     uint32_t file, paradigm, comm; /* OTF2 ids */

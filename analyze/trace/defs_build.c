@@ -101,7 +101,6 @@ static void build_location(struct build *build, const struct location_order *ord
     uint32_t node = ids_get(&build->defs->node_ids, group->node);
     trace->locations[trace->n_locations++] = (struct trace_location){
         .n_records = location->n_events,
-        .name = arena_strdup(&trace->arena, defs_string(build->defs, location->name)),
         .rank = order->rank,
         .thread = group->n_threads++,
         .host = arena_strdup(&trace->arena,

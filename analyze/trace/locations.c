@@ -17,7 +17,7 @@ void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t
 {
     struct trace *trace = archive->trace;
     const struct trace_location *at = &trace->locations[loc];
-    trace->is_damaged = archive->locations[loc].now.is_damaged = true;
+    trace->is_damaged = true;
     if (last_raw_ns)
         trace_note(trace, "The records of rank %u, thread %u are damaged: what follows the first part is missing.",
                    at->rank, at->thread);

@@ -25,7 +25,6 @@ struct location_place {
     bool counts_follow;           /* the next record of counts belongs to the last one */
     bool is_in_collective_io;     /* a blocking operation on a file has begun in which others take part */
     bool is_at_end;               /* of its file */
-    bool is_damaged;              /* what follows, or all of it, cannot be read */
     bool is_broken_off;           /* inside a call that never returned */
     bool has_ended;               /* its EV_END is in the batch */
 };

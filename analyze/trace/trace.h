@@ -28,7 +28,6 @@ struct trace_process {
 
 /* One stream of events: a thread of a process. Index = event.loc. */
 struct trace_location {
-    const char *name;
     uint32_t rank;   /* process: rank in MPI_COMM_WORLD, 0 .. n_ranks-1 */
     uint32_t thread; /* 0 = the process's main thread */
     const char *host;

@@ -312,7 +312,6 @@ void messages_give_up_early(struct messages *messages, uint32_t source, uint64_t
         }
         early_remove(messages, early, i);
         message->is_lost = true;
-        messages->n_lost++;
         links_wake(messages->links, &message->sleepers);
         queue_remove(messages, message);
     }
@@ -453,12 +452,6 @@ static struct gathering *gathering_make(struct gatherings *gatherings, const str
     return gathering;
 }
 
-struct gathering *gathering_hold(struct gathering *gathering)
-{
-    gathering->holds++;
-    return gathering;
-}
-
 void gathering_drop(struct gatherings *gatherings, struct gathering *gathering)
 {
     if (!--gathering->holds)
@@ -586,7 +579,7 @@ struct gathering *gatherings_join(struct gatherings *gatherings, const struct ga
     struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
     if (!last || point->time_ns > last->time_ns || (point->time_ns == last->time_ns && (*index) > gathering->last))
         gathering->last = (*index);
-    gathering_hold(gathering);
+    gathering->holds++;
     links_wake(gatherings->links, &gathering->arrivals);
     gathering_check(gatherings, gathering);
     space_advance(gatherings, space);

@@ -45,7 +45,6 @@ struct messages {
     } *early;
     size_t n_early;   /* of all ranks */
     uint32_t *window; /* by rank: the one that its events are of; 0 = the first, or there are none */
-    uint64_t n_lost;
 };
 
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links);
@@ -148,7 +147,6 @@ void gatherings_end_all(struct gatherings *gatherings);
 uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank);
 /* NULL when the communicator has no topology that is known. */
 const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);
-struct gathering *gathering_hold(struct gathering *gathering);
 void gathering_drop(struct gatherings *gatherings, struct gathering *gathering);
 /* The n_joined members of a complete gathering in the order of their entries. Owned by it. */
 const uint32_t *gathering_order(struct gathering *gathering);

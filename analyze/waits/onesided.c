@@ -107,7 +107,7 @@ static struct lock_work *work_of(struct locks *locks, uint32_t rank, const struc
 {
     uint64_t *number = map_put(&locks->work_numbers, key_pair((uint32_t)lock->window, lock->target), NULL);
     if (!*number) {
-        *vec_push(&locks->works) = (struct lock_work){.window = lock->window, .target = lock->target, .rank = rank};
+        *vec_push(&locks->works) = (struct lock_work){.window = lock->window, .rank = rank};
         *number = locks->works.n;
     }
     return &locks->works.at[*number - 1];

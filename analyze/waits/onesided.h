@@ -41,7 +41,6 @@ struct lock {
 /* What was done under one exclusive lock. */
 struct lock_work {
     uint64_t window;
-    uint32_t target;
     uint32_t rank;       /* the first that took it */
     bool has_others;     /* other ranks take it too */
     struct sparse atoms; /* by atom_key */

@@ -114,7 +114,6 @@ void replay_queue(struct replay *replay, uint32_t at, struct call *call)
         lane->first = call;
     lane->last = call;
     replay->n_queued++;
-    replay->n_calls++;
     if (!lane->asleep_on)
         *vec_push(&replay->links->awake) = at;
 }

@@ -92,7 +92,7 @@ struct replay {
     struct call *spare;
     size_t n_queued;
     uint32_t n_wait_for_polling; /* locations */
-    uint64_t n_forced, n_calls;
+    uint64_t n_forced;
     uint64_t longest_wait_ns;
     double unexplained_ns;
     struct mark *origin;

@@ -246,14 +246,14 @@ static inline void sums_fetch(const struct sums *sums, const struct sparse *vect
         memory_fetch(&sums->lines.at[place - 1], sizeof *sums->lines.at);
 }
 
-void sums_add_all(struct sums *sums, const struct sparse *vector, double factor)
+void sums_add_all(struct sums *sums, const struct sparse *vector)
 {
     enum { MANY = 1 << 12 };
     bool fetches = sums->lines.n > MANY;
     for (size_t i = 0; i < vector->n; i++) {
         if (fetches)
             sums_fetch(sums, vector, i);
-        sums_add(sums, vector->at[i].key, factor * vector->at[i].ns);
+        sums_add(sums, vector->at[i].key, vector->at[i].ns);
     }
 }
 

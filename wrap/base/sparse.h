@@ -103,7 +103,7 @@ static inline void sums_add(struct sums *sums, uint64_t key, double ns)
     struct sums_line *line = is_last ? &sums->lines.at[sums->last] : sums_find(sums, key / SUMS_LINE);
     line->ns[key % SUMS_LINE] += ns;
 }
-void sums_add_all(struct sums *sums, const struct sparse *vector, double factor);
+void sums_add_all(struct sums *sums, const struct sparse *vector);
 /* Moves everything into an empty vector, which is packed then. */
 void sums_take(struct sums *sums, struct sparse *out);
 void sums_release(struct sums *sums);

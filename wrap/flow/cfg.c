@@ -226,12 +226,10 @@ static void number_loops(struct finder *f, struct cfg_loops *loops, uint32_t *lo
         uint32_t block = f->order->preorder[i], head = f->around[block];
         uint32_t loop = head == CFG_NONE ? (uint32_t)CFG_NONE : loop_of_head[head];
         if (f->is_head[block]) {
-            bool is_irreducible = f->is_head[block] == 2;
-            loops->n_irreducible += is_irreducible;
             loops->at[n] = (struct cfg_loop){.head = block,
                                              .parent = loop,
                                              .depth = loop == CFG_NONE ? 1 : loops->at[loop].depth + 1,
-                                             .is_irreducible = is_irreducible};
+                                             .is_irreducible = f->is_head[block] == 2};
             loop = loop_of_head[block] = n++;
         }
         loops->innermost[block] = loop;

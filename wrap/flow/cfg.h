@@ -83,8 +83,7 @@ struct cfg_loop {
 struct cfg_loops {
     struct cfg_loop *at; /* a loop comes after the loops around it */
     uint32_t n;
-    uint32_t *innermost; /* loop by block; CFG_NONE = in no loop */
-    uint32_t n_irreducible;
+    uint32_t *innermost;    /* loop by block; CFG_NONE = in no loop */
     struct cfg_order order; /* the search they were found with */
 };
 struct cfg_loops cfg_find_loops(struct cfg *cfg);

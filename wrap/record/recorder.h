@@ -142,7 +142,7 @@ struct recorder_process {
     uint64_t window_ns;         /* when the last one of these began */
     int open_error;             /* errno of the last file that could not be made */
     int32_t pid, rank, n_ranks;
-    uint64_t start_ns, realtime_ns, end_ns;
+    uint64_t start_ns, end_ns;
     uint64_t start_ready_ns; /* machine_ready_ns() then */
     uint64_t init_ns;        /* when the program called MPI_Init; 0 = unknown */
     char run_dir[SPOOL_PATH_BYTES];

@@ -271,9 +271,9 @@ void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         count_calls(t);
         if (t->exit_ns && atomic_load(&t->state) != THREAD_RUNS)
-            spool_close(&t->events, WW_END_FINALIZE, 0, t->exit_ns, true);
+            spool_close(&t->events, WW_END_FINALIZE, 0, t->exit_ns);
         else if (t == recorder_self || (t->depth == 0 && !atomic_load(&t->open_ns)))
-            spool_close(&t->events, how, detail, end_ns, true);
+            spool_close(&t->events, how, detail, end_ns);
         else
             spool_mark_end(&t->events, how, detail, end_ns);
     }
@@ -294,7 +294,7 @@ static void close_ended(struct recorder_thread *thread, unsigned n_ended)
         recorder.past_polls += thread->n_polls;
         recorder.past_polls_at_work += thread->n_polls_at_work;
         recorder.past_dropped += thread->events.header->n_dropped;
-        spool_close(&thread->events, WW_END_FINALIZE, 0, thread->exit_ns ? thread->exit_ns : recorder_now_ns(), true);
+        spool_close(&thread->events, WW_END_FINALIZE, 0, thread->exit_ns ? thread->exit_ns : recorder_now_ns());
         stacks_release(&thread->stacks);
         thread->n_calls = thread->n_polls = thread->n_polls_at_work = 0;
     }
@@ -302,7 +302,7 @@ static void close_ended(struct recorder_thread *thread, unsigned n_ended)
         return; /* there may be samples of it to come */
     if (spool_is_open(&thread->samples)) {
         recorder.past_dropped += thread->samples.header->n_dropped;
-        spool_close(&thread->samples, WW_END_FINALIZE, 0, recorder_now_ns(), true);
+        spool_close(&thread->samples, WW_END_FINALIZE, 0, recorder_now_ns());
         stacks_release(&thread->sample_stacks);
     }
     atomic_store(&thread->state, THREAD_UNUSED);
@@ -344,7 +344,7 @@ void threads_look_at_cpus(void)
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns)
 {
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        spool_close(&t->samples, how, detail, end_ns, true);
+        spool_close(&t->samples, how, detail, end_ns);
 }
 
 void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns)

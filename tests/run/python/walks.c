@@ -118,7 +118,7 @@ void walks_close(void)
     printf("%lu samples, %lu frames; %lu calls, %lu frames; %lu codes\n", n_samples, n_frames, n_calls, n_call_frames,
            n_codes);
     fflush(stdout);
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
     unlink(path);
     python_codes_release(&codes);
 }

@@ -75,7 +75,7 @@ static void make_spool(void)
                                .start_ns = START_NS};
     assert_true(spool_open(&spool, path, &header, 1 << 20, 1 << 20, &budget));
     write_calls(&spool);
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
 }
 
 /* All records of the spool, as a reader sees them. */

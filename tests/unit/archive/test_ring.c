@@ -92,7 +92,7 @@ static void newest_are_kept(void **state)
         if (n % 3 == 0)
             spool_prepare(&spool);
     }
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
     uint64_t n_kept = read_back(N - 1);
     assert_true(n_kept * CALL_UNITS * WW_UNIT > RING_BYTES - 2 * SLOT);
     struct stat st;
@@ -116,7 +116,7 @@ static void stopped_anywhere(void **state)
         if (n % 97 == 0)
             read_back(n);
     }
-    spool_close(&spool, WW_END_NONE, 0, 0, false);
+    spool_close(&spool, WW_END_NONE, 0, 0);
 }
 
 /* Where the disk has less room than was asked for, the ring is smaller. */
@@ -131,7 +131,7 @@ static void less_room(void **state)
         spool_prepare(&spool);
     }
     assert_int_equal(spool.header->n_dropped, 0);
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
     assert_true(read_back(19999) > 3 * SLOT / CALL_UNITS / WW_UNIT);
 }
 
@@ -148,7 +148,7 @@ static void no_room(void **state)
     assert_true(spool_is_full(&spool));
     assert_null(write_call(&spool, n + 1));
     assert_int_equal(spool.header->n_dropped, 2);
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
     assert_int_equal(read_back(n - 1), n);
 }
 
@@ -176,7 +176,7 @@ static void one_call_fills_the_ring(void **state)
     call->leave_ns = 77;
     assert_non_null(write_call(&spool, 10001));
     assert_true(spool.header->n_dropped > 0);
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
     read_back(10001);
 }
 
@@ -291,7 +291,7 @@ static struct trace *record(const char *run, bool is_ring)
             put_turn(&spool, rank, 10 + (uint64_t)turn * TURN_NS, turn % 7 == 3 ? turn / 7 + 1 : 0);
         uint64_t end_ns = at((uint64_t)N_TURNS * TURN_NS);
         spool.header->n_calls = 1;
-        spool_close(&spool, WW_END_FINALIZE, 0, end_ns, true);
+        spool_close(&spool, WW_END_FINALIZE, 0, end_ns);
         if (is_ring)
             date_slots(file);
     }

@@ -242,8 +242,7 @@ static int large_make(void **state)
         large->by_rank[i] = SITES * CLASSES * CLASS_NS / RANKS / 1000;
     struct trace_location *locations = arena_array(&large->arena, struct trace_location, RANKS);
     for (uint32_t i = 0; i < RANKS; i++)
-        locations[i] = (struct trace_location){.name = "main",
-                                               .rank = i,
+        locations[i] = (struct trace_location){.rank = i,
                                                .host = arena_printf(&large->arena, "node%03u", i / 64),
                                                .end_ns = 1000000000000,
                                                .end_how = i % 3 ? WW_END_FINALIZE : WW_END_NONE,

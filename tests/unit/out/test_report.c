@@ -136,8 +136,8 @@ static int fixture_make(void **state)
     struct fixture *f = calloc(1, sizeof *f);
     f->rank_waiting[0] = 6.001e9 + 1.1;
     for (uint32_t rank = 0; rank < 2; rank++)
-        f->locations[rank] = (struct trace_location){
-            .name = "main", .rank = rank, .host = "n1", .end_ns = 9000000100, .end_how = WW_END_FINALIZE};
+        f->locations[rank] =
+            (struct trace_location){.rank = rank, .host = "n1", .end_ns = 9000000100, .end_how = WW_END_FINALIZE};
     f->trace = (struct trace){.program = "jacobi",
                               .command = "./jacobi -n 4",
                               .path = "/a/jacobi-2.whywait/traces.otf2",

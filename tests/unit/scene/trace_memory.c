@@ -88,10 +88,7 @@ struct trace *trace_memory(uint32_t n_ranks)
     trace->processes = arena_array(&trace->arena, struct trace_process, n_ranks);
     uint32_t *world = arena_array(&trace->arena, uint32_t, n_ranks);
     for (uint32_t rank = 0; rank < n_ranks; rank++) {
-        trace->locations[rank] = (struct trace_location){.name = arena_printf(&trace->arena, "rank %u", rank),
-                                                         .rank = rank,
-                                                         .host = "memory",
-                                                         .end_how = WW_END_FINALIZE};
+        trace->locations[rank] = (struct trace_location){.rank = rank, .host = "memory", .end_how = WW_END_FINALIZE};
         world[rank] = rank;
     }
     trace_memory_comm(trace, world, n_ranks);

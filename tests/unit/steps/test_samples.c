@@ -447,7 +447,7 @@ static void add_workers(struct trace *trace, uint32_t n)
     struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 2 + n);
     memcpy(locations, trace->locations, 2 * sizeof *locations);
     for (uint32_t rank = 0; rank < n; rank++)
-        locations[2 + rank] = (struct trace_location){.name = "worker", .rank = rank, .thread = 1};
+        locations[2 + rank] = (struct trace_location){.rank = rank, .thread = 1};
     trace->locations = locations;
     trace->n_locations = 2 + n;
 }
@@ -504,7 +504,7 @@ static void a_worker_works_for_the_thread_that_slept_last(void **state)
     (void)state;
     struct scene *scene = scene_make(2);
     add_workers(scene->trace, 2);
-    scene->trace->locations[3] = (struct trace_location){.name = "worker", .rank = 0, .thread = 2};
+    scene->trace->locations[3] = (struct trace_location){.rank = 0, .thread = 2};
     uint32_t loop = code_frame(scene, "loop"), join = code_frame(scene, "join");
     barriers(scene, (uint64_t[]){0, 0}, 10);
     scene_enter(scene, 2, WW_ID_Comm_rank, 12);

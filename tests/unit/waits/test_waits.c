@@ -854,7 +854,7 @@ static struct scene *scene_with_thread(void)
     struct trace *trace = scene->trace;
     struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 3);
     memcpy(locations, trace->locations, 2 * sizeof *locations);
-    locations[2] = (struct trace_location){.name = "thread", .rank = 0, .thread = 1};
+    locations[2] = (struct trace_location){.rank = 0, .thread = 1};
     trace->locations = locations;
     trace->n_locations = 3;
     return scene;

@@ -97,10 +97,10 @@ void f_take_status(struct fortran *f, int i)
     f->status = f->a[i];
 }
 
-/* As complete_begin: copies the n handles at argument i + 1 and takes the statuses at argument s. */
-static void take_list(struct fortran *f, int n, int requests, int s)
+/* As complete_begin: copies the n handles at argument 1 and takes the statuses at argument s. */
+static void take_list(struct fortran *f, int n, int s)
 {
-    const int *handle = f->a[requests];
+    const int *handle = f->a[1];
     /* `use mpi_f08` code may leave a list of statuses out under either name. */
     bool is_ignored = is_sentinel(STATUSES_IGNORE, f->a[s]) || is_sentinel(STATUS_IGNORE, f->a[s]);
     MPI_Status *given = is_ignored ? MPI_STATUSES_IGNORE : f->a[s];
@@ -282,7 +282,7 @@ void f_wait_end(struct fortran *f)
 
 void f_waitall_begin(struct fortran *f)
 {
-    take_list(f, f_int(f, 0), 1, 2);
+    take_list(f, f_int(f, 0), 2);
 }
 
 void f_waitall_end(struct fortran *f)
@@ -292,7 +292,7 @@ void f_waitall_end(struct fortran *f)
 
 void f_waitany_begin(struct fortran *f)
 {
-    take_list(f, f_int(f, 0), 1, 3);
+    take_list(f, f_int(f, 0), 3);
 }
 
 /* Argument 2 counts from 1; but from 0 in the mpi_f08 binding of MPICH 4.0, where the request that became null tells.
@@ -310,7 +310,7 @@ void f_waitany_end(struct fortran *f)
 
 void f_waitsome_begin(struct fortran *f)
 {
-    take_list(f, f_int(f, 0), 1, 4);
+    take_list(f, f_int(f, 0), 4);
 }
 
 void f_waitsome_end(struct fortran *f)
@@ -343,7 +343,7 @@ void f_test_end(struct fortran *f)
 
 void f_testall_begin(struct fortran *f)
 {
-    take_list(f, f_int(f, 0), 1, 3);
+    take_list(f, f_int(f, 0), 3);
 }
 
 bool f_testall_found(struct fortran *f)
@@ -358,7 +358,7 @@ void f_testall_end(struct fortran *f)
 
 void f_testany_begin(struct fortran *f)
 {
-    take_list(f, f_int(f, 0), 1, 4);
+    take_list(f, f_int(f, 0), 4);
 }
 
 bool f_testany_found(struct fortran *f)

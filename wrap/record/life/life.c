@@ -57,7 +57,7 @@ static void describe_process(struct ww_header *header)
     header->start_ns = recorder.start_ns = recorder_now_ns();
     recorder.start_ready_ns = machine_ready_ns();
     header->init_ns = recorder.init_ns;
-    header->realtime_ns = recorder.realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
+    header->realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
 }
 
 /* By the script that an interpreter runs, or by the program. */

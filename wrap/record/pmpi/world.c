@@ -129,14 +129,13 @@ bool world_barrier(void)
 
 /* Agreed on one after the other, as the lowest that was not taken yet: mostly there is none, and then it is one call.
  */
-bool world_each(bool is_one, void (*take)(int32_t rank))
+void world_each(bool is_one, void (*take)(int32_t rank))
 {
     for (;;) {
         uint64_t own = is_one ? (uint64_t)my_rank : UINT64_MAX, lowest = UINT64_MAX;
-        if (PMPI(Allreduce)(&own, &lowest, 1, mpi_handles.uint64, mpi_handles.min, private_world) != MPI_SUCCESS)
-            return false;
-        if (lowest == UINT64_MAX)
-            return true;
+        if (PMPI(Allreduce)(&own, &lowest, 1, mpi_handles.uint64, mpi_handles.min, private_world) != MPI_SUCCESS ||
+            lowest == UINT64_MAX)
+            return;
         is_one = is_one && lowest != (uint64_t)my_rank;
         take((int32_t)lowest);
     }

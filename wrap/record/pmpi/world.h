@@ -27,7 +27,7 @@ bool world_has_threads(void);
 bool world_sum(uint64_t *values, unsigned n);
 bool world_barrier(void);
 /* Rising, the ranks that say true: takes each of them, on all ranks. */
-bool world_each(bool is_one, void (*take)(int32_t rank));
+void world_each(bool is_one, void (*take)(int32_t rank));
 /* The clock of rank 0 (reference_ns) when ours showed local_ns, give or take error_ns. */
 struct world_clock {
     uint64_t local_ns, reference_ns;

@@ -525,7 +525,7 @@ static void stop_preparing(struct spool *spool)
     atomic_store(&spool->state, SPOOL_NO_ROOM);
 }
 
-void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns, bool cut)
+void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns)
 {
     if (!spool_is_open(spool))
         return;
@@ -542,7 +542,7 @@ void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t 
     bool is_ring = spool->ring.slot_bytes > 0;
     release_ring(spool);
     if (fd >= 0) {
-        if (cut && !is_ring && ftruncate(fd, (off_t)used) == 0)
+        if (!is_ring && ftruncate(fd, (off_t)used) == 0)
             atomic_fetch_add(&spool->budget->left_bytes, (int64_t)(spool->file_bytes - used));
         close(fd);
     }

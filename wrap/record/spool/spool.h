@@ -93,8 +93,8 @@ static inline bool spool_is_full(const struct spool *spool)
 void spool_prepare(struct spool *spool);
 /* The file has been removed; false where that cannot be known. */
 bool spool_is_removed(const struct spool *spool);
-/* Marks the end in the header, cuts the file to what was written (when `cut`) and unmaps. The path stays readable. */
-void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns, bool cut);
+/* Marks the end in the header, cuts the file to what was written and unmaps. The path stays readable. */
+void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns);
 /* Marks the end in the header and leaves everything else as it is. */
 void spool_mark_end(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns);
 

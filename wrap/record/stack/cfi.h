@@ -9,7 +9,6 @@
 
 /* A module as the loader sees it. */
 struct cfi_module {
-    uint64_t bias;
     const unsigned char *header;     /* .eh_frame_hdr, or NULL */
     const unsigned char *low, *high; /* the loaded segment that holds it and .eh_frame */
 };

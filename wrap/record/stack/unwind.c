@@ -132,7 +132,6 @@ static int search_module(struct dl_phdr_info *info, size_t size, void *context)
         search->module.high = search->module.low + p->p_memsz;
         search->module.header = (const unsigned char *)(info->dlpi_addr + header->p_vaddr);
     }
-    search->module.bias = info->dlpi_addr;
     search->found = cfi_find(&search->module, search->pc, &search->row);
     search->callee = call_site_target(info, search->pc + 1);
     return 1;

@@ -82,7 +82,7 @@ static void test_reads_back_across_segments(void **state)
         if (i % 100 == 0)
             spool_prepare(spool);
     }
-    spool_close(spool, WW_END_FINALIZE, 3, 77, true);
+    spool_close(spool, WW_END_FINALIZE, 3, 77);
     struct spool_file file = spool_file_load(path);
     check_calls(&file, 50000);
     assert_int_equal(spool_file_count(&file, WW_NOTE), (50000 + 6) / 7);
@@ -104,7 +104,7 @@ static void test_an_open_call_stays_writable(void **state)
     for (unsigned i = 0; i < 20; i++)
         append_note(spool, 1999);
     call->leave_ns = 4711;
-    spool_close(spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(spool, WW_END_FINALIZE, 0, 1);
     struct spool_file file = spool_file_load(path);
     assert_int_equal(((const struct ww_call *)spool_file_next(&file, NULL))->leave_ns, 4711);
     assert_int_equal(spool_file_count(&file, WW_NOTE), 20);
@@ -146,7 +146,7 @@ static void test_the_bound_is_kept_and_counted(void **state)
     assert_true(st.st_size <= (300 << 10) + WW_HEADER_BYTES);
     assert_true(kept > 4000 && kept < n);
     assert_int_equal(spool->header->n_dropped, n - kept);
-    spool_close(spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(spool, WW_END_FINALIZE, 0, 1);
     struct spool_file file = spool_file_load(path);
     check_calls(&file, kept);
     free(file.bytes);
@@ -189,7 +189,7 @@ static void test_survives_closed_descriptors(void **state)
     struct stat st;
     assert_int_equal(fstat(fd, &st), 0);
     assert_int_equal(st.st_size, 0);
-    spool_close(spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(spool, WW_END_FINALIZE, 0, 1);
     assert_int_equal(fstat(fd, &st), 0);
     struct spool_file file = spool_file_load(path);
     check_calls(&file, 20000);

@@ -110,7 +110,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1);
     unlink(path);
     return 0;
 }

@@ -153,7 +153,7 @@ static void test_foreign_stack(void **state)
 static void test_written_stacks(void **state)
 {
     (void)state;
-    spool_close(spool, WW_END_FINALIZE, 0, 1, true);
+    spool_close(spool, WW_END_FINALIZE, 0, 1);
     struct spool_file file = spool_file_load(path);
     size_t n_with_inner = 0;
     for (const struct ww_head *r = spool_file_next(&file, NULL); r; r = spool_file_next(&file, r)) {
