@@ -114,10 +114,10 @@ static void complete(struct emitter *emitter, struct emit_location *location, ui
     requests_free_id(&emitter->requests, id);
 }
 
-/* The caller gives the request's id free. Operations on files cannot be cancelled, but the statuses that Open MPI 4.1
- * gives for them may say so. */
-void emit_io_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
-                      const struct ww_done *done, uint64_t t)
+/* In the call that completed the request of an operation; the caller gives the request's id free. Operations on files
+ * cannot be cancelled, but the statuses that Open MPI 4.1 gives for them may say so. */
+static void io_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
+                        const struct ww_done *done, uint64_t t)
 {
     WRITE(location, IoOperationComplete, NULL, t, emit_file_ref(emitter, request->comm), done->bytes, request->id);
 }
@@ -331,7 +331,7 @@ void emit_request_complete(struct emitter *emitter, struct emit_location *locati
         WRITE(location, RmaOpCompleteNonBlocking, NULL, t, emit_win_ref(emitter, request->comm), request->id);
         break;
     case REQUEST_IO:
-        emit_io_complete(emitter, location, request, done, t);
+        io_complete(emitter, location, request, done, t);
         break;
     default:
         break;

@@ -27,9 +27,6 @@ void emit_io_begin(struct emitter *emitter, struct emit_location *location, stru
                    const struct request *request, uint64_t t);
 /* At the return of any call: operations, and files opened, closed and deleted. */
 void emit_io_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t);
-/* In the call that completed the request of an operation. */
-void emit_io_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
-                      const struct ww_done *done, uint64_t t);
 
 /* Requests of all kinds. */
 

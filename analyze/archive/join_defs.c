@@ -22,7 +22,8 @@ struct line_key {
     uint32_t file, line;
 };
 
-uint32_t defs_string_id(struct def_writer *defs, const char *text)
+/* It is defined when it is first asked for. */
+static uint32_t string_id(struct def_writer *defs, const char *text)
 {
     size_t known = defs->strings.n;
     uint32_t id = intern_text(&defs->strings, text);
@@ -33,7 +34,7 @@ uint32_t defs_string_id(struct def_writer *defs, const char *text)
 
 static OTF2_AttributeValue string_value(struct def_writer *defs, const char *text)
 {
-    return (OTF2_AttributeValue){.stringRef = defs_string_id(defs, text)};
+    return (OTF2_AttributeValue){.stringRef = string_id(defs, text)};
 }
 
 static void define_clock(struct def_writer *defs)
@@ -77,8 +78,8 @@ static void define_attributes(struct def_writer *defs)
                                   OTF2_TYPE_UINT8},
     };
     for (uint32_t i = 0; i < ARCHIVE_N_ATTR; i++)
-        DEFINE(defs, Attribute, i, defs_string_id(defs, attributes[i].name),
-               defs_string_id(defs, attributes[i].description), attributes[i].type);
+        DEFINE(defs, Attribute, i, string_id(defs, attributes[i].name), string_id(defs, attributes[i].description),
+               attributes[i].type);
 }
 
 static void define_counters(struct def_writer *defs)
@@ -92,43 +93,41 @@ static void define_counters(struct def_writer *defs)
             name = arena_printf(&join->arena, "WHYWAIT::%s %u of module %d",
                                 counter.what == WW_BIN_BYTES ? "BYTES" : "EXECUTIONS", counter.point,
                                 counter.module == JOIN_NONE ? -1 : (int)counter.module);
-        DEFINE(defs, Attribute, ARCHIVE_ATTR_COUNTERS + i, defs_string_id(defs, name), defs_string_id(defs, ""),
+        DEFINE(defs, Attribute, ARCHIVE_ATTR_COUNTERS + i, string_id(defs, name), string_id(defs, ""),
                OTF2_TYPE_UINT64);
     }
     /* Readers take definitions by their numbers, in order and without gaps. */
     if (join->has_counts || join->counters.n || join->has_pending)
-        DEFINE(defs, Parameter, ARCHIVE_PARAM_COUNTS, defs_string_id(defs, "WHYWAIT::COUNTS"),
-               OTF2_PARAMETER_TYPE_UINT64);
+        DEFINE(defs, Parameter, ARCHIVE_PARAM_COUNTS, string_id(defs, "WHYWAIT::COUNTS"), OTF2_PARAMETER_TYPE_UINT64);
     if (join->has_pending)
-        DEFINE(defs, Parameter, ARCHIVE_PARAM_PENDING, defs_string_id(defs, "WHYWAIT::PENDING"),
-               OTF2_PARAMETER_TYPE_UINT64);
+        DEFINE(defs, Parameter, ARCHIVE_PARAM_PENDING, string_id(defs, "WHYWAIT::PENDING"), OTF2_PARAMETER_TYPE_UINT64);
 }
 
 /* System tree: machine, node, process, thread. */
 
-void defs_root_property(struct def_writer *defs, const char *name, const char *text)
+static void root_property(struct def_writer *defs, const char *name, const char *text)
 {
     OTF2_AttributeValue value = string_value(defs, text);
-    DEFINE(defs, SystemTreeNodeProperty, DEFS_ROOT_NODE, defs_string_id(defs, name), OTF2_TYPE_STRING, value);
+    DEFINE(defs, SystemTreeNodeProperty, DEFS_ROOT_NODE, string_id(defs, name), OTF2_TYPE_STRING, value);
 }
 
 static void define_root(struct def_writer *defs)
 {
     struct join *join = defs->join;
-    DEFINE(defs, SystemTreeNode, DEFS_ROOT_NODE, defs_string_id(defs, "machine"), defs_string_id(defs, "machine"),
+    DEFINE(defs, SystemTreeNode, DEFS_ROOT_NODE, string_id(defs, "machine"), string_id(defs, "machine"),
            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
     DEFINE(defs, SystemTreeNodeDomain, DEFS_ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
-    defs_root_property(defs, ARCHIVE_PROP_PROGRAM, join_plain_name(join, join->program, sizeof join->program));
-    defs_root_property(defs, ARCHIVE_PROP_COMMAND, join_plain_name(join, join->command, sizeof join->command));
+    root_property(defs, ARCHIVE_PROP_PROGRAM, join_plain_name(join, join->program, sizeof join->program));
+    root_property(defs, ARCHIVE_PROP_COMMAND, join_plain_name(join, join->command, sizeof join->command));
     if (join->mpi[0])
-        defs_root_property(defs, ARCHIVE_PROP_MPI, join_plain_name(join, join->mpi, sizeof join->mpi));
+        root_property(defs, ARCHIVE_PROP_MPI, join_plain_name(join, join->mpi, sizeof join->mpi));
     if (join->first_call_ns)
-        defs_root_property(defs, ARCHIVE_PROP_RUN_FROM,
-                           arena_printf(&join->arena, "%llu", (unsigned long long)join->first_call_ns));
+        root_property(defs, ARCHIVE_PROP_RUN_FROM,
+                      arena_printf(&join->arena, "%llu", (unsigned long long)join->first_call_ns));
     if (join->only[0])
-        defs_root_property(defs, ARCHIVE_PROP_ONLY, join->only);
+        root_property(defs, ARCHIVE_PROP_ONLY, join->only);
     if (join->has_counts)
-        defs_root_property(defs, ARCHIVE_PROP_COUNTED, join->lacks_threads ? "callers" : ARCHIVE_COUNTED_ALL);
+        root_property(defs, ARCHIVE_PROP_COUNTED, join->lacks_threads ? "callers" : ARCHIVE_COUNTED_ALL);
     for (uint32_t i = 0; i < join->module_infos.n; i++) {
         const struct join_module_info *info = &join->module_infos.at[i];
         char build_id[2 * sizeof info->build_id + 1] = "-";
@@ -138,10 +137,10 @@ static void define_root(struct def_writer *defs)
         if (info->is_script)
             snprintf(build_id, sizeof build_id, ARCHIVE_SCRIPT);
         snprintf(name, sizeof name, ARCHIVE_PROP_MODULE "::%u", i);
-        defs_root_property(defs, name, arena_printf(&join->arena, "%s %s", build_id, info->path));
+        root_property(defs, name, arena_printf(&join->arena, "%s %s", build_id, info->path));
     }
     for (size_t i = 0; i < join->notes.n; i++)
-        defs_root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_NOTE "::%zu", i), join->notes.at[i]);
+        root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_NOTE "::%zu", i), join->notes.at[i]);
 }
 
 static void define_process(struct def_writer *defs, uint32_t rank)
@@ -154,27 +153,27 @@ static void define_process(struct def_writer *defs, uint32_t rank)
     size_t n_known = defs->hosts.n;
     uint32_t node = DEFS_ROOT_NODE + 1 + intern_text(&defs->hosts, host);
     if (defs->hosts.n > n_known) {
-        DEFINE(defs, SystemTreeNode, node, defs_string_id(defs, host), defs_string_id(defs, "node"), DEFS_ROOT_NODE);
+        DEFINE(defs, SystemTreeNode, node, string_id(defs, host), string_id(defs, "node"), DEFS_ROOT_NODE);
         DEFINE(defs, SystemTreeNodeDomain, node, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
     }
-    DEFINE(defs, LocationGroup, rank, defs_string_id(defs, name), OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
+    DEFINE(defs, LocationGroup, rank, string_id(defs, name), OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
            OTF2_UNDEFINED_LOCATION_GROUP);
-    DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_END_HOW), OTF2_TYPE_UINT32,
+    DEFINE(defs, LocationGroupProperty, rank, string_id(defs, ARCHIVE_PROP_END_HOW), OTF2_TYPE_UINT32,
            (OTF2_AttributeValue){.uint32 = info->end_how});
-    DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_END_DETAIL), OTF2_TYPE_INT32,
+    DEFINE(defs, LocationGroupProperty, rank, string_id(defs, ARCHIVE_PROP_END_DETAIL), OTF2_TYPE_INT32,
            (OTF2_AttributeValue){.int32 = info->end_detail});
     if (info->lacks_records || !info->has_calls)
-        DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_INCOMPLETE), OTF2_TYPE_UINT32,
+        DEFINE(defs, LocationGroupProperty, rank, string_id(defs, ARCHIVE_PROP_INCOMPLETE), OTF2_TYPE_UINT32,
                (OTF2_AttributeValue){.uint32 = 1});
 #define DEFINE_MACHINE(field, property)                                                                                \
     if (info->machine.field)                                                                                           \
-        DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, property), OTF2_TYPE_UINT64,                    \
+        DEFINE(defs, LocationGroupProperty, rank, string_id(defs, property), OTF2_TYPE_UINT64,                         \
                (OTF2_AttributeValue){.uint64 = info->machine.field});
     ARCHIVE_MACHINE_PROPS(DEFINE_MACHINE)
     for (size_t i = 0; i + 1 < info->properties.n; i += 2) {
         const char *property = arena_printf(&join->arena, "%s::%zu", info->properties.at[i], i / 2);
         OTF2_AttributeValue value = string_value(defs, info->properties.at[i + 1]);
-        DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, property), OTF2_TYPE_STRING, value);
+        DEFINE(defs, LocationGroupProperty, rank, string_id(defs, property), OTF2_TYPE_STRING, value);
     }
 }
 
@@ -202,27 +201,27 @@ static void define_location(struct def_writer *defs, const struct join_location 
     uint64_t id = archive_location(location->rank, location->thread);
     if (location->thread)
         snprintf(name, sizeof name, "Thread %u", location->thread);
-    DEFINE(defs, Location, id, defs_string_id(defs, name), OTF2_LOCATION_TYPE_CPU_THREAD, location->n_events,
+    DEFINE(defs, Location, id, string_id(defs, name), OTF2_LOCATION_TYPE_CPU_THREAD, location->n_events,
            location->rank);
     const char *cpus = text_of_cpus(defs->join, location->cpus);
     if (*cpus) {
         OTF2_AttributeValue value = string_value(defs, cpus);
-        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_CPUS), OTF2_TYPE_STRING, value);
+        DEFINE(defs, LocationProperty, id, string_id(defs, ARCHIVE_PROP_CPUS), OTF2_TYPE_STRING, value);
     }
     if (location->last_ns)
-        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_END_NS), OTF2_TYPE_UINT64,
+        DEFINE(defs, LocationProperty, id, string_id(defs, ARCHIVE_PROP_END_NS), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->last_ns});
     if (location->begin_ns)
-        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_BEGIN_NS), OTF2_TYPE_UINT64,
+        DEFINE(defs, LocationProperty, id, string_id(defs, ARCHIVE_PROP_BEGIN_NS), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->begin_ns});
     if (location->n_dropped)
-        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_DROPPED), OTF2_TYPE_UINT64,
+        DEFINE(defs, LocationProperty, id, string_id(defs, ARCHIVE_PROP_DROPPED), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->n_dropped});
     if (location->n_nested)
-        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_NESTED), OTF2_TYPE_UINT64,
+        DEFINE(defs, LocationProperty, id, string_id(defs, ARCHIVE_PROP_NESTED), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->n_nested});
     if (location->sample_period_ns)
-        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_PERIOD), OTF2_TYPE_UINT64,
+        DEFINE(defs, LocationProperty, id, string_id(defs, ARCHIVE_PROP_PERIOD), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->sample_period_ns});
 }
 
@@ -255,17 +254,17 @@ static void define_calls(struct def_writer *defs)
     for (uint32_t region = 0; region < join->n_call_regions; region++) {
         const struct call_info *info = call_info(call_of[region]);
         bool is_callback = call_of[region] == ARCHIVE_REGION_CALLBACK;
-        uint32_t name = defs_string_id(defs, is_callback ? ARCHIVE_CALLBACK : info->name);
-        DEFINE(defs, Region, region, name, name, defs_string_id(defs, ""),
+        uint32_t name = string_id(defs, is_callback ? ARCHIVE_CALLBACK : info->name);
+        DEFINE(defs, Region, region, name, name, string_id(defs, ""),
                is_callback ? OTF2_REGION_ROLE_FUNCTION : region_role(info),
                is_callback ? OTF2_PARADIGM_USER : OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE,
-               is_callback ? OTF2_UNDEFINED_STRING : defs_string_id(defs, FILE_OF_MPI), 0, 0);
+               is_callback ? OTF2_UNDEFINED_STRING : string_id(defs, FILE_OF_MPI), 0, 0);
     }
 }
 
 static uint32_t source_line(struct def_writer *defs, const char *file, uint32_t line)
 {
-    struct line_key key = {defs_string_id(defs, file), line};
+    struct line_key key = {string_id(defs, file), line};
     size_t known = defs->lines.n;
     uint32_t id = intern_put(&defs->lines, &key, sizeof key);
     if (id == known)
@@ -313,7 +312,7 @@ static struct convert_place frame_place(struct join *join, const struct join_fra
 static void context_property(struct def_writer *defs, uint32_t context, const char *name, OTF2_Type type,
                              OTF2_AttributeValue value)
 {
-    DEFINE(defs, CallingContextProperty, context, defs_string_id(defs, name), type, value);
+    DEFINE(defs, CallingContextProperty, context, string_id(defs, name), type, value);
 }
 
 static void define_contexts(struct def_writer *defs)
@@ -323,12 +322,12 @@ static void define_contexts(struct def_writer *defs)
         struct join_frame frame;
         memcpy(&frame, join->frames.items[i].bytes, sizeof frame);
         struct convert_place place = frame_place(defs->join, &frame);
-        struct region_key key = {defs_string_id(defs, place.routine),
-                                 place.file ? defs_string_id(defs, place.file) : OTF2_UNDEFINED_STRING};
+        struct region_key key = {string_id(defs, place.routine),
+                                 place.file ? string_id(defs, place.file) : OTF2_UNDEFINED_STRING};
         size_t known = defs->regions.n;
         uint32_t id = intern_put(&defs->regions, &key, sizeof key), region = defs->join->n_call_regions + id;
         if (id == known)
-            DEFINE(defs, Region, region, key.name, key.name, defs_string_id(defs, ""), OTF2_REGION_ROLE_FUNCTION,
+            DEFINE(defs, Region, region, key.name, key.name, string_id(defs, ""), OTF2_REGION_ROLE_FUNCTION,
                    OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, key.file, 0, 0);
         uint32_t line = place.file ? source_line(defs, place.file, place.line) : OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
         DEFINE(defs, CallingContext, i, region, line,
@@ -351,7 +350,7 @@ static void define_contexts(struct def_writer *defs)
                                                "asleep for a time"};
     if (join->sample_period_ns)
         for (uint32_t i = 0; i < ARCHIVE_N_GEN; i++)
-            DEFINE(defs, InterruptGenerator, i, defs_string_id(defs, names[i]), OTF2_INTERRUPT_GENERATOR_MODE_TIME,
+            DEFINE(defs, InterruptGenerator, i, string_id(defs, names[i]), OTF2_INTERRUPT_GENERATOR_MODE_TIME,
                    OTF2_BASE_DECIMAL, -9, join->sample_period_ns);
 }
 
@@ -363,11 +362,11 @@ void join_write_definitions(struct join *join)
         return;
     }
     define_clock(&defs);
-    DEFINE(&defs, Paradigm, OTF2_PARADIGM_MPI, defs_string_id(&defs, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
+    DEFINE(&defs, Paradigm, OTF2_PARADIGM_MPI, string_id(&defs, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
     if (defs.join->has_threads)
-        DEFINE(&defs, Paradigm, OTF2_PARADIGM_PTHREAD, defs_string_id(&defs, "POSIX threads"),
+        DEFINE(&defs, Paradigm, OTF2_PARADIGM_PTHREAD, string_id(&defs, "POSIX threads"),
                OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
-    DEFINE(&defs, Paradigm, OTF2_PARADIGM_SAMPLING, defs_string_id(&defs, "Sampling"), OTF2_PARADIGM_CLASS_PROCESS);
+    DEFINE(&defs, Paradigm, OTF2_PARADIGM_SAMPLING, string_id(&defs, "Sampling"), OTF2_PARADIGM_CLASS_PROCESS);
     define_attributes(&defs);
     define_counters(&defs);
     define_root(&defs);
@@ -378,10 +377,10 @@ void join_write_definitions(struct join *join)
     define_calls(&defs);
     define_contexts(&defs);
     OTF2_MetricMemberRef member = 0;
-    DEFINE(&defs, MetricMember, member, defs_string_id(&defs, "WHYWAIT::SCHEDULED"),
-           defs_string_id(&defs, "1: on a CPU; 0: off it, blocked; 2: off it although runnable; 3: stopped"),
+    DEFINE(&defs, MetricMember, member, string_id(&defs, "WHYWAIT::SCHEDULED"),
+           string_id(&defs, "1: on a CPU; 0: off it, blocked; 2: off it although runnable; 3: stopped"),
            OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
-           defs_string_id(&defs, "#"));
+           string_id(&defs, "#"));
     DEFINE(&defs, MetricClass, ARCHIVE_METRIC_SCHED, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
     join_define_comms(&defs);
     join_define_files(&defs);
@@ -410,7 +409,7 @@ static uint32_t define_group(struct def_writer *defs, const char *name, OTF2_Gro
                              const uint64_t *members, size_t n)
 {
     uint32_t id = defs->n_groups++;
-    DEFINE(defs, Group, id, defs_string_id(defs, name), type, paradigm, OTF2_GROUP_FLAG_NONE, (uint32_t)n, members);
+    DEFINE(defs, Group, id, string_id(defs, name), type, paradigm, OTF2_GROUP_FLAG_NONE, (uint32_t)n, members);
     return id;
 }
 
@@ -437,14 +436,14 @@ static void define_comm(struct def_writer *defs, uint32_t comm, const struct joi
     const int32_t *groups = info->is_self ? NULL : join_group(join, key->groups);
     if (groups && groups[1] && join->groups.items[key->groups].size > 2 * sizeof *groups) {
         parent = comm ? 0 : OTF2_UNDEFINED_COMM;
-        defs_root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_INTERCOMM "::%u", comm),
-                           arena_printf(&join->arena, "%d", groups[0]));
+        root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_INTERCOMM "::%u", comm),
+                      arena_printf(&join->arena, "%d", groups[0]));
     }
     const char *name = info->is_self ? "MPI_COMM_SELF"
                        : info->name  ? info->name
                        : comm        ? arena_printf(&join->arena, "communicator %u", comm)
                                      : "MPI_COMM_WORLD";
-    DEFINE(defs, Comm, comm, defs_string_id(defs, name),
+    DEFINE(defs, Comm, comm, string_id(defs, name),
            info->is_self ? SELF_GROUP : JOIN_SYNC_GROUPS + join->sync_groups.n + key->groups, parent,
            info->is_made ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE);
 }
@@ -470,7 +469,7 @@ static void define_comms(struct def_writer *defs)
             const char *name = arena_printf(&join->arena, "threads of rank %u", key.nth);
             uint32_t id =
                 define_group(defs, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_PTHREAD, members.at, members.n);
-            DEFINE(defs, Comm, i, defs_string_id(defs, name), id, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+            DEFINE(defs, Comm, i, string_id(defs, name), id, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
             vec_release(&members);
         } else
             define_comm(defs, i, &key);
@@ -499,7 +498,7 @@ void join_define_comms(struct def_writer *defs)
         const char *name = join->win_infos.at[i].name;
         if (!name)
             name = arena_printf(&join->arena, "window %u", i);
-        DEFINE(defs, RmaWin, i, defs_string_id(defs, name), key.comm == JOIN_NONE ? OTF2_UNDEFINED_COMM : key.comm,
+        DEFINE(defs, RmaWin, i, string_id(defs, name), key.comm == JOIN_NONE ? OTF2_UNDEFINED_COMM : key.comm,
                OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS);
     }
 }
@@ -537,10 +536,10 @@ void join_define_files(struct def_writer *defs)
     struct join *join = defs->join;
     if (!join->io_files.n && !join->io_handles.n)
         return;
-    DEFINE(defs, IoParadigm, ARCHIVE_IO_PARADIGM, defs_string_id(defs, "MPI-IO"), defs_string_id(defs, "MPI I/O"),
+    DEFINE(defs, IoParadigm, ARCHIVE_IO_PARADIGM, string_id(defs, "MPI-IO"), string_id(defs, "MPI I/O"),
            OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL);
     for (uint32_t i = 0; i < join->io_files.n; i++)
-        DEFINE(defs, IoRegularFile, i, defs_string_id(defs, intern_get(&join->io_files, i)), DEFS_ROOT_NODE);
+        DEFINE(defs, IoRegularFile, i, string_id(defs, intern_get(&join->io_files, i)), DEFS_ROOT_NODE);
     for (uint32_t i = 0; i < join->io_handles.n; i++) {
         struct join_handle key;
         memcpy(&key, join->io_handles.items[i].bytes, sizeof key);
@@ -548,7 +547,7 @@ void join_define_files(struct def_writer *defs)
         bool is_found = flags & WW_FILE_FOUND;
         const char *name = key.file == JOIN_NONE ? arena_printf(&join->arena, "file handle %u", i)
                                                  : intern_get(&join->io_files, key.file);
-        DEFINE(defs, IoHandle, i, defs_string_id(defs, name), key.file == JOIN_NONE ? OTF2_UNDEFINED_IO_FILE : key.file,
+        DEFINE(defs, IoHandle, i, string_id(defs, name), key.file == JOIN_NONE ? OTF2_UNDEFINED_IO_FILE : key.file,
                ARCHIVE_IO_PARADIGM, is_found ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE,
                key.comm == JOIN_NONE ? OTF2_UNDEFINED_COMM : key.comm, OTF2_UNDEFINED_IO_HANDLE);
         if (is_found)

@@ -13,9 +13,6 @@ struct def_writer {
 #define DEFINE(defs, record, ...)                                                                                      \
     ((defs)->join->failed |= OTF2_GlobalDefWriter_Write##record((defs)->writer, __VA_ARGS__) != OTF2_SUCCESS)
 
-/* The id of a string, which is defined when it is first asked for. */
-uint32_t defs_string_id(struct def_writer *defs, const char *text);
-void defs_root_property(struct def_writer *defs, const char *name, const char *text);
 enum { DEFS_ROOT_NODE }; /* of the system tree */
 /* Groups, communicators and windows. */
 void join_define_comms(struct def_writer *defs);

@@ -191,7 +191,8 @@ static uint32_t counters_module(const struct rank_tables *tables, uint32_t id)
     return JOIN_NONE;
 }
 
-void join_note(struct rank_tables *tables, const char *text)
+/* Tells of the rank at hand; `text` lives as long as the join. */
+static void note(struct rank_tables *tables, const char *text)
 {
     *vec_push(&tables->join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
     *vec_push(&tables->join->ranks[tables->rank].properties) = text;
@@ -278,8 +279,8 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
         break;
     }
     case WW_NOTE:
-        join_note(tables, join_plain_name(tables->join, ((const struct ww_note *)record)->text,
-                                          ((const struct ww_note *)record)->bytes));
+        note(tables, join_plain_name(tables->join, ((const struct ww_note *)record)->text,
+                                     ((const struct ww_note *)record)->bytes));
         break;
     case WW_OFF: {
         uint32_t rank = ((const struct ww_off *)record)->rank;
@@ -630,10 +631,9 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
     }
     join->ranks[location.rank].lacks_records |= is_damaged;
     if (is_damaged)
-        join_note(tables,
-                  arena_printf(&join->arena,
-                               "Records of rank %u are damaged or cut off: part of its calls or samples is missing.",
-                               location.rank));
+        note(tables, arena_printf(&join->arena,
+                                  "Records of rank %u are damaged or cut off: part of its calls or samples is missing.",
+                                  location.rank));
     if (!result) {
         write_local_definitions(tables, &file, archive_location(location.rank, location.thread));
         *vec_push(&join->locations) = location;

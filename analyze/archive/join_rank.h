@@ -34,8 +34,6 @@ struct rank_tables {
 
 /* Global id of a communicator; JOIN_NONE when it is not known. */
 uint32_t join_comm_of(const struct rank_tables *tables, uint32_t local);
-/* Tells of the rank at hand; `text` lives as long as the join. */
-void join_note(struct rank_tables *tables, const char *text);
 /* Adds a file, and its handle, to the join (join_defs.c). */
 void join_take_file(struct rank_tables *tables, const struct ww_file *record);
 

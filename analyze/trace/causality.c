@@ -433,7 +433,8 @@ static void replay_release(struct replay *replay)
     free(replay->players);
 }
 
-void causality_check(struct archive_reader *archive, struct causality *result)
+/* Fills in the floors of archive->clocks; to be rewound afterwards. */
+static void replay_archive(struct archive_reader *archive, struct causality *result)
 {
     uint32_t n = archive->trace->n_locations;
     struct replay replay = {.archive = archive, .result = result, .players = calloc(n + 1, sizeof *replay.players)};
@@ -598,7 +599,7 @@ static int replay(struct archive_reader *archive, struct causality *result, stru
         return -1;
     uint64_t n_records = archive->trace->n_records;
     meter_stage(&archive->trace->meter, "checking the clocks", "events", n_records, 2 * n_records);
-    causality_check(archive, result);
+    replay_archive(archive, result);
     locations_close(archive);
     return 0;
 }

@@ -17,9 +17,6 @@ struct causality {
     uint64_t first_ns, last_ns;    /* of all events, relative to the origin */
 };
 
-/* Replays the archive. Fills in the floors of archive->clocks; to be rewound afterwards. */
-void causality_check(struct archive_reader *archive, struct causality *result);
-
 /*
  * The same while events are read in order of time: as long as every cause comes before its effect there, the clocks
  * hold. This costs no reading. If they do not hold, the replay says what to do.

@@ -13,7 +13,8 @@
 /* Events that a location is ahead by: those of all locations together should fit into a cache. */
 enum { BATCH = 64 };
 
-void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns)
+/* Its records after this time cannot be read; 0 = none of them can. */
+static void note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns)
 {
     struct trace *trace = archive->trace;
     const struct trace_location *at = &trace->locations[loc];
@@ -124,7 +125,7 @@ static void read_batch(struct location_reader *location)
     location->now.n_read += n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
-        location_note_damage(archive, location->loc, location->now.last_raw_ns);
+        note_damage(archive, location->loc, location->now.last_raw_ns);
     location->now.is_at_end = is_damaged || n_read < n_wanted || location->now.is_broken_off;
 }
 

@@ -90,8 +90,6 @@ void locations_close(struct archive_reader *archive); /* nothing is done where t
 /* Opens them, and merges what this process decodes of them by corrected time: as a source's rewind and read. */
 int locations_begin(struct archive_reader *archive);
 void locations_merge(struct archive_reader *archive, struct event_block *block);
-/* The records of a location after this time cannot be read; 0 = none of them can. */
-void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns);
 /* As locations_begin, where they are open and some events are there already. */
 void locations_take_first(struct archive_reader *archive);
 /* False at its end. */

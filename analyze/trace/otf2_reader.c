@@ -312,12 +312,6 @@ int trace_rewind(struct trace *trace)
     return trace->part ? part_rewind(trace) : trace->source->rewind(trace);
 }
 
-void trace_rest(struct trace *trace)
-{
-    if (trace->source->rest)
-        trace->source->rest(trace);
-}
-
 bool trace_read(struct trace *trace)
 {
     trace->ready.next = 0;

@@ -17,7 +17,7 @@ struct trace_source {
     void (*skip)(struct trace *trace, uint64_t from_ns, struct trace_skipped *skipped);
     /* The next events, one at least; none at the end. Valid until the next call. */
     void (*read)(struct trace *trace, struct event_block *block);
-    void (*rest)(struct trace *trace);  /* trace_rest; NULL = it has no files */
+    void (*rest)(struct trace *trace);  /* closes its files; NULL = it has none */
     void (*close)(struct trace *trace); /* releases the source itself */
     /* trace_is_settled and those behind it; NULL = there is nothing to settle. */
     bool (*is_settled)(const struct trace *trace);

@@ -93,11 +93,6 @@ static inline unsigned char *encode(const struct tape_code *code, uint32_t numbe
     return at + event->n_bins * sizeof *event->bins;
 }
 
-unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at)
-{
-    return encode(code, shape_find(code, event), now_ns, event, at);
-}
-
 /* Returns the end of what it was written as. */
 static inline const unsigned char *decode(const struct tape_code *code, struct tape_player *player,
                                           const unsigned char *at, struct event *event)
@@ -127,8 +122,10 @@ static inline const unsigned char *decode(const struct tape_code *code, struct t
     return at;
 }
 
-const unsigned char *tape_decode(const struct tape_code *code, struct tape_player *player, const unsigned char *at,
-                                 const unsigned char *end, struct event_block *block)
+/* The next events before `end`, one at least and as many as a block holds, which are valid until the next call. Returns
+ * the end of what they were written as. */
+static const unsigned char *decode_block(const struct tape_code *code, struct tape_player *player,
+                                         const unsigned char *at, const unsigned char *end, struct event_block *block)
 {
     player->bins.n = 0;
     for (block->n = 0; block->n < EVENTS_READY && at < end; block->n++) {
@@ -243,7 +240,7 @@ void tape_play(struct tape *tape, struct event_block *block)
     if (!chunk)
         return;
     const unsigned char *end = chunk->bytes + chunk->used;
-    tape->at = (size_t)(tape_decode(&tape->code, &tape->player, chunk->bytes + tape->at, end, block) - chunk->bytes);
+    tape->at = (size_t)(decode_block(&tape->code, &tape->player, chunk->bytes + tape->at, end, block) - chunk->bytes);
 }
 
 bool tape_rewind(struct tape *tape, bool is_last)

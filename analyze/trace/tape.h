@@ -42,8 +42,6 @@ static inline size_t tape_most_bytes(uint32_t n_bins)
 {
     return 1 + sizeof(uint64_t) + sizeof(struct event) + n_bins * sizeof(struct trace_bin);
 }
-/* Writes an event after one of time *now_ns, which it sets. Returns the end of what was written. */
-unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at);
 
 /* The reader, and the last events that were read, with their counts. */
 struct tape_player {
@@ -51,10 +49,6 @@ struct tape_player {
     struct event events[EVENTS_READY];
     struct bin_list bins;
 };
-/* Reads the next events before `end`, one at least and as many as a block holds, which are valid until the next call.
- * Returns the end of what they were written as. */
-const unsigned char *tape_decode(const struct tape_code *code, struct tape_player *player, const unsigned char *at,
-                                 const unsigned char *end, struct event_block *block);
 
 enum tape_state { TAPE_EMPTY, TAPE_RECORDING, TAPE_COMPLETE, TAPE_TOO_LARGE };
 

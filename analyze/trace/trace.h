@@ -332,8 +332,6 @@ void trace_close(struct trace *trace);
 
 /* Starts reading events again from the first. Returns 0, or -1 after error(). */
 int trace_rewind(struct trace *trace);
-/* Between readings: closes its files, which processes that are forked would share. */
-void trace_rest(struct trace *trace);
 /* Makes more events ready; false at the end. */
 bool trace_read(struct trace *trace);
 /* The next event in time order (ties: by location, then as recorded), or NULL at the end, and where has_failed says so.

@@ -60,7 +60,7 @@ void point_set(struct links *links, struct point *point, struct mark *mark)
     links_wake(links, &point->sleepers);
 }
 
-void point_set_for_now(struct point *point, struct mark *mark)
+static void point_set_for_now(struct point *point, struct mark *mark)
 {
     point->mark = mark_hold(mark);
 }

@@ -54,9 +54,8 @@ void links_unsleep(struct links *links, struct sleepers *sleepers, uint32_t lane
 struct point *point_make(struct links *links, uint32_t lane, uint32_t rank, uint64_t time_ns);
 struct point *point_hold(struct point *point);
 void point_drop(struct links *links, struct point *point);
-/* Both hold the mark. Temporary values are settled by a set. */
+/* Holds the mark. A value that was set for now is settled by it. */
 void point_set(struct links *links, struct point *point, struct mark *mark);
-void point_set_for_now(struct point *point, struct mark *mark);
 /* Keeps the comeback, with a hold, instead of the one before. */
 void comeback_set(struct links *links, struct comeback *at, struct comeback comeback);
 

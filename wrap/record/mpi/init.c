@@ -30,7 +30,8 @@ static struct {
     bool has_begun;  /* recording, by a session's communicator */
 } sessions;
 
-bool sessions_go_on(void)
+/* True while sessions are what keeps recording going: MPI_Finalize does not end it then. */
+static bool sessions_go_on(void)
 {
     return __atomic_load_n(&sessions.has_begun, __ATOMIC_ACQUIRE) &&
            __atomic_load_n(&sessions.n_open, __ATOMIC_ACQUIRE) > 0;

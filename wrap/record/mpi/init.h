@@ -30,5 +30,3 @@ void session_ends(const void *return_address, const void *frame_address);
 void session_ended(void);
 /* A communicator was made from a group while nothing is recorded. */
 void session_made(MPI_Comm made, const void *return_address, const void *frame_address);
-/* True while sessions are what keeps recording going: MPI_Finalize does not end it then. */
-bool sessions_go_on(void);
