@@ -509,10 +509,9 @@ static const struct decision *choose_for_all(struct parting_search *search, cons
     return chosen;
 }
 
-/* `is_for_all`: as above; becomes false where that makes no difference. */
-static bool find_down(struct parting_search *search, struct region region, struct cause *cause, bool *is_for_all)
+/* False where the work for each entry is the same on both sides, or nothing decides it. */
+static bool find_in(struct parting_search *search, struct region region, struct cause *cause)
 {
-    bool is_other = false, wants_all = *is_for_all;
     for (unsigned descents = 0; descents < STEPS_MOST; descents++) {
         if (!(region.entries[LATE] > 0) || !(region.entries[OTHERS] > 0))
             break;
@@ -524,9 +523,7 @@ static bool find_down(struct parting_search *search, struct region region, struc
         decide_branches(search, &region, &found);
         decide_calls(search, &region, &found);
         const struct decision *first = choose(&found, difference);
-        const struct decision *chosen =
-            wants_all ? choose_for_all(search, cause, region.routine, &found, first) : first;
-        is_other |= chosen != first;
+        const struct decision *chosen = choose_for_all(search, cause, region.routine, &found, first);
         uint32_t callee = chosen ? chosen->callee : CFG_NONE;
         if (chosen && callee == CFG_NONE)
             tell(search, &region, chosen, &found, difference, cause);
@@ -535,16 +532,7 @@ static bool find_down(struct parting_search *search, struct region region, struc
             break;
         region = region_make(search, callee, CFG_NONE);
     }
-    *is_for_all = is_other;
     return cause->n_partings > 0;
-}
-
-/* False where the work for each entry is the same on both sides, or nothing decides it. */
-static bool find_in(struct parting_search *search, struct region region, struct cause *cause)
-{
-    bool is_for_all = true, is_for_mean = false;
-    return find_down(search, region, cause, &is_for_all) ||
-           (is_for_all && find_down(search, region, cause, &is_for_mean));
 }
 
 /* The routine that makes most of the late side's additional calls, and the loop in it that does. */
