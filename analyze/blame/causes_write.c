@@ -490,7 +490,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->is_in_library = cause->n_ranks && cause->ranks[0].executions && uncounted_is_library(uncounted, place);
     if (cause->is_in_library && cause->ranks[0].called_back)
         cause->called_back = code_place(analysis->code, writer->called_back)->routine;
-    cause->is_estimated = cause->is_in_library && !cause->called_back && !uncounted_calls_back_within(uncounted, place);
+    cause->is_estimated = cause->is_in_library && !cause->called_back;
     cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns, times_waited_for(writer));
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {

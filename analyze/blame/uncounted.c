@@ -30,21 +30,6 @@ static uint32_t library_around(struct sites *sites, uint32_t frame)
     return TRACE_NONE;
 }
 
-/* The program's own code, which a library calls that the sample's place calls. */
-static bool is_called_back_within(struct sites *sites, uint32_t frame)
-{
-    uint32_t own = sites_sample_frame(sites, frame);
-    if (own == TRACE_NONE || is_of_library(sites, frame))
-        return false;
-    trace_walk (sites->trace, at, frame) {
-        if (at == own)
-            return false;
-        if (is_of_library(sites, at))
-            return true;
-    }
-    return false;
-}
-
 static void add_entry(struct uncounted *uncounted, struct sites *sites, const struct survey_entry *entry)
 {
     uint32_t place = entry->n_samples ? place_of(sites, entry->frame) : CODE_NONE;
@@ -60,8 +45,6 @@ static void add_entry(struct uncounted *uncounted, struct sites *sites, const st
     uint32_t around = library == TRACE_NONE ? CODE_NONE : place_of(sites, library);
     if (around != CODE_NONE && around != place)
         sparse_add(&uncounted->callbacks, key_pair(around, place), n);
-    if (is_called_back_within(sites, entry->frame))
-        sparse_add(&uncounted->within, place, n);
 }
 
 void uncounted_find(struct uncounted *uncounted, struct sites *sites, const struct survey *survey)
@@ -72,7 +55,6 @@ void uncounted_find(struct uncounted *uncounted, struct sites *sites, const stru
     sparse_pack(&uncounted->generated);
     sparse_pack(&uncounted->libraries);
     sparse_pack(&uncounted->callbacks);
-    sparse_pack(&uncounted->within);
 }
 
 void uncounted_release(struct uncounted *uncounted)
@@ -81,7 +63,6 @@ void uncounted_release(struct uncounted *uncounted)
     sparse_release(&uncounted->generated);
     sparse_release(&uncounted->libraries);
     sparse_release(&uncounted->callbacks);
-    sparse_release(&uncounted->within);
 }
 
 bool uncounted_is_generated(const struct uncounted *uncounted, uint32_t place)
@@ -93,11 +74,6 @@ bool uncounted_is_library(const struct uncounted *uncounted, uint32_t place)
 {
     double n = sparse_get(&uncounted->libraries, place);
     return n >= POOL_SAMPLES_MIN && 2 * n > sparse_get(&uncounted->n, place);
-}
-
-bool uncounted_calls_back_within(const struct uncounted *uncounted, uint32_t place)
-{
-    return sparse_get(&uncounted->within, place) >= WORTH_NAMING * sparse_get(&uncounted->n, place);
 }
 
 uint32_t uncounted_calls_back(const struct uncounted *uncounted, uint32_t place)

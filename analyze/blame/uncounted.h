@@ -11,7 +11,6 @@
 struct uncounted {
     struct sparse n, generated, libraries; /* samples by place: all, and below it in code made at run time, a library */
     struct sparse callbacks;               /* by (place, place that a library calls back from there) */
-    struct sparse within;                  /* by place: in its own code, which a library calls back from there */
 };
 
 void uncounted_find(struct uncounted *uncounted, struct sites *sites, const struct survey *survey);
@@ -19,7 +18,5 @@ void uncounted_release(struct uncounted *uncounted);
 /* Most samples of the place are in code made at run time; in libraries, and there are some. */
 bool uncounted_is_generated(const struct uncounted *uncounted, uint32_t place);
 bool uncounted_is_library(const struct uncounted *uncounted, uint32_t place);
-/* Its libraries call code back that counts for the place itself, for a tenth of its samples. */
-bool uncounted_calls_back_within(const struct uncounted *uncounted, uint32_t place);
 /* The place that its libraries call back most, and that hardly anybody else calls; CODE_NONE. */
 uint32_t uncounted_calls_back(const struct uncounted *uncounted, uint32_t place);
