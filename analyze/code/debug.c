@@ -405,14 +405,8 @@ static void read_unit(struct debug *debug, struct unit *unit)
 
 struct unit *debug_unit_at(struct debug *debug, uint64_t address)
 {
-    size_t lo = 0, hi = debug->ranges.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (debug->ranges.at[mid].hi <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    bisect(lo, debug->ranges.n, debug->ranges.at[lo].hi <= address);
     if (lo == debug->ranges.n || debug->ranges.at[lo].lo > address)
         return NULL;
     struct unit *unit = &debug->units.at[debug->ranges.at[lo].of];
@@ -423,14 +417,8 @@ struct unit *debug_unit_at(struct debug *debug, uint64_t address)
 
 const struct line_row *debug_row_at(const struct unit *unit, uint64_t address)
 {
-    size_t lo = 0, hi = unit->n_rows;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (unit->rows[mid].address <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    bisect(lo, unit->n_rows, unit->rows[lo].address <= address);
     return lo > 0 ? &unit->rows[lo - 1] : NULL;
 }
 
@@ -451,27 +439,15 @@ const struct line_row *debug_statement_at(const struct unit *unit, uint64_t addr
 
 size_t debug_row_from(const struct unit *unit, uint64_t address)
 {
-    size_t lo = 0, hi = unit->n_rows;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (unit->rows[mid].address < address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    bisect(lo, unit->n_rows, unit->rows[lo].address < address);
     return lo;
 }
 
 uint32_t debug_scope_at(const struct unit *unit, uint64_t address)
 {
-    size_t lo = 0, hi = unit->n_pieces;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (unit->pieces[mid].lo <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    bisect(lo, unit->n_pieces, unit->pieces[lo].lo <= address);
     return lo > 0 ? unit->pieces[lo - 1].scope : SCOPE_NONE;
 }
 

@@ -21,14 +21,8 @@ static uint64_t jump_table_read(const struct image *image, const struct graph *g
 /* The instruction that starts at an address; CFG_NONE. */
 static uint32_t graph_insn_at(const struct graph *graph, uint64_t address)
 {
-    size_t lo = 0, hi = graph->insns.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (graph->insns.at[mid].address < address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    bisect(lo, graph->insns.n, graph->insns.at[lo].address < address);
     return lo < graph->insns.n && graph->insns.at[lo].address == address ? (uint32_t)lo : CFG_NONE;
 }
 

@@ -223,18 +223,9 @@ void image_close(struct image *image)
 
 const struct image_section *image_section_at(const struct image *image, uint64_t address)
 {
-    size_t lo = 0, hi = image->sections.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        const struct image_section *section = &image->sections.at[mid];
-        if (address < section->lo)
-            hi = mid;
-        else if (address >= section->hi)
-            lo = mid + 1;
-        else
-            return section;
-    }
-    return NULL;
+    size_t lo = 0;
+    bisect(lo, image->sections.n, image->sections.at[lo].hi <= address);
+    return lo < image->sections.n && image->sections.at[lo].lo <= address ? &image->sections.at[lo] : NULL;
 }
 
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t n_bytes)

@@ -152,18 +152,10 @@ static void loop_each_latch(const struct loop_context *c, uint32_t loop, void (*
 static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64_t address)
 {
     const struct cfg_loop *l = &c->loops->at[loop];
-    uint32_t lo = 0, hi = l->n_blocks; /* block numbers rise with addresses */
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const struct graph_block *block = &c->graph->blocks.at[l->blocks[mid]];
-        if (address >= block->lo && address < block->hi)
-            return true;
-        if (address < block->lo)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return false;
+    const struct graph_block *blocks = c->graph->blocks.at;
+    uint32_t lo = 0; /* block numbers rise with addresses */
+    bisect(lo, l->n_blocks, blocks[l->blocks[lo]].hi <= address);
+    return lo < l->n_blocks && blocks[l->blocks[lo]].lo <= address;
 }
 
 /*

@@ -204,14 +204,8 @@ struct model *model_at(struct code *code, uint32_t module_id, uint64_t address)
 
 const struct model_block *model_block_at(const struct model *model, uint64_t address)
 {
-    uint32_t lo = 0, hi = model->n_blocks;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (model->blocks[mid].hi <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    uint32_t lo = 0;
+    bisect(lo, model->n_blocks, model->blocks[lo].hi <= address);
     return lo < model->n_blocks && model->blocks[lo].lo <= address ? &model->blocks[lo] : NULL;
 }
 

@@ -121,14 +121,8 @@ struct routines routines_read(const struct image *image, struct arena *arena)
 
 uint32_t routines_find(const struct routines *routines, uint64_t address)
 {
-    uint32_t lo = 0, hi = routines->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (routines->at[mid].hi <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    uint32_t lo = 0;
+    bisect(lo, routines->n, routines->at[lo].hi <= address);
     return lo < routines->n && routines->at[lo].lo <= address ? lo : ROUTINE_NONE;
 }
 

@@ -15,14 +15,8 @@
 /* The function that a point belongs to, or CFG_NONE. */
 static uint32_t function_of(const struct counts *counts, uint32_t point)
 {
-    uint32_t low = 0, high = counts->n_functions;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (counts->functions[counts->by_point[middle]].first_point <= point)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    bisect(low, counts->n_functions, counts->functions[counts->by_point[low]].first_point <= point);
     uint32_t f = low ? counts->by_point[low - 1] : CFG_NONE;
     if (f == CFG_NONE || point - counts->functions[f].first_point >= counts->functions[f].n_counters)
         return CFG_NONE;
@@ -64,14 +58,8 @@ static bool next_pending(struct counts *counts, uint32_t *function)
 
 static bool find_parked(const struct counts *counts, uint64_t return_address, uint32_t *function, uint32_t *block)
 {
-    size_t low = 0, high = counts->n_returns;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (counts->returns[middle].address < return_address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    bisect(low, counts->n_returns, counts->returns[low].address < return_address);
     if (low == counts->n_returns || counts->returns[low].address != return_address || counts->returns[low].has_left)
         return false;
     *function = counts->returns[low].function;
@@ -293,14 +281,8 @@ static void look_up_frames(const struct counts *counts, const struct counts_bin 
 /* The first frame of a function, or of one behind it. */
 static size_t first_parked(const struct parked_list *list, uint32_t function)
 {
-    size_t low = 0, high = list->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->at[middle].function < function)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    bisect(low, list->n, list->at[low].function < function);
     return low;
 }
 

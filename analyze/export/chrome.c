@@ -205,14 +205,8 @@ static void write_cell(struct chrome *chrome, uint32_t row, const struct timelin
 /* True when the row tells of this moment: an arrow has to begin somewhere. */
 static bool row_covers(const struct timeline_row *row, uint64_t time_ns)
 {
-    size_t low = 0, high = row->cells.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (row->cells.at[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    bisect(low, row->cells.n, row->cells.at[low].end_ns <= time_ns);
     return low < row->cells.n && row->cells.at[low].begin_ns <= time_ns;
 }
 

@@ -32,14 +32,8 @@ static void naming_add_step(struct naming *naming, uint64_t key, float share)
 {
     const struct cause_times *acting = naming->input->acting;
     uint32_t step = key_atom(key), state = steps_key(naming->input->pools->sites->steps, step)->state;
-    size_t low = 0, high = acting->parts.n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (acting->parts.at[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    bisect(low, acting->parts.n, acting->parts.at[low].key < key);
     float rest = 1, rounding = FLT_EPSILON;
     for (; low < acting->parts.n && acting->parts.at[low].key == key; low++) {
         const struct cause_time *time = &acting->parts.at[low];

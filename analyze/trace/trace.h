@@ -279,14 +279,8 @@ static inline const char *trace_title(const struct trace *trace)
 /* The location of a rank's first thread, or NULL. */
 static inline const struct trace_location *trace_main_thread(const struct trace *trace, uint32_t rank)
 {
-    uint32_t low = 0, high = trace->n_locations;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->locations[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    bisect(low, trace->n_locations, trace->locations[low].rank < rank);
     const struct trace_location *found = low < trace->n_locations ? &trace->locations[low] : NULL;
     return found && found->rank == rank && found->thread == 0 ? found : NULL;
 }

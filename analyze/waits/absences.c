@@ -31,14 +31,8 @@ void absences_end(struct absences *absences, uint32_t lane, uint64_t now_ns)
 /* The first that was over later than that. */
 static size_t first_after(const absence_list *over, uint64_t time_ns)
 {
-    size_t low = 0, high = over->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (over->at[middle].to_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low = 0;
+    bisect(low, over->n, over->at[low].to_ns <= time_ns);
     return low;
 }
 

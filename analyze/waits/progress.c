@@ -182,14 +182,8 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
 {
     const uint32_t *order = gathering_order(gathering);
     /* So many members, in the order of their entries, had entered when the call ended. */
-    uint32_t n_before = 0, high = gathering->n_joined;
-    while (n_before < high) {
-        uint32_t middle = n_before + (high - n_before) / 2;
-        if (gathering->points[order[middle]]->time_ns <= call->leave_ns)
-            n_before = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t n_before = 0;
+    bisect(n_before, gathering->n_joined, gathering->points[order[n_before]]->time_ns <= call->leave_ns);
     uint32_t operation[3] = {gathering->comm, gathering->coll, gathering->root};
     uint64_t number = intern_put(&relays->operations, operation, sizeof operation);
     uint64_t key = (number << MEMBER_BITS | member) << MEMBER_BITS;

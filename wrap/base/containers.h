@@ -18,6 +18,21 @@ static inline void memory_fetch(const void *at, size_t n_bytes)
         __builtin_prefetch((const char *)at + i);
 }
 
+/* Moves `at` to the first place below `end` where the condition, which is written with `at`, does not hold: it holds
+ * for all from the initial value of `at` up to there. */
+#define bisect(at, end, comes_before)                                                                                  \
+    do {                                                                                                               \
+        __typeof__(at) low_ = (at), high_ = (end);                                                                     \
+        while (low_ < high_) {                                                                                         \
+            (at) = low_ + (high_ - low_) / 2;                                                                          \
+            if (comes_before)                                                                                          \
+                low_ = (at) + 1;                                                                                       \
+            else                                                                                                       \
+                high_ = (at);                                                                                          \
+        }                                                                                                              \
+        (at) = low_;                                                                                                   \
+    } while (0)
+
 /* n zeroed objects, the first of which begins a line of the cache; vec_free gives them back. */
 void *memory_lines(size_t n, size_t size_bytes);
 

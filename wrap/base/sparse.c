@@ -148,14 +148,8 @@ void sparse_absorb(struct sparse *vector, struct sparse *other)
 
 size_t sparse_find(const struct sparse *vector, uint64_t key)
 {
-    size_t low = 0, high = vector->n_packed;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (vector->at[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    bisect(low, vector->n_packed, vector->at[low].key < key);
     return low;
 }
 

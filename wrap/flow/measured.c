@@ -101,14 +101,8 @@ void measured_free(struct measured *measured)
 
 static size_t first_line(const struct measured *measured, const char *name)
 {
-    size_t low = 0, high = measured->lines.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_name(measured->lines.at[middle], name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    bisect(low, measured->lines.n, by_name(measured->lines.at[low], name) < 0);
     return low;
 }
 
