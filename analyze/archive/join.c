@@ -183,9 +183,7 @@ static void add_missing(struct join *join)
 static int by_location(const void *left, const void *right)
 {
     const struct join_location *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->thread < b->thread ? -1 : a->thread > b->thread;
+    return order_of(a->rank, b->rank) ?: order_of(a->thread, b->thread);
 }
 
 /* A link where that is possible, else the file itself. */

@@ -4,6 +4,7 @@
  * (see requests.h) or when a completion was not recorded. The times of the calls tell which.
  */
 #include "analyze/archive/requests.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 
 uint64_t requests_new_id(struct requests *table)
@@ -108,9 +109,7 @@ void requests_forget(struct requests *table, uint64_t handle)
 static int start_compare(const void *a, const void *b)
 {
     const struct request *left = a, *right = b;
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->id > right->id) - (left->id < right->id);
+    return order_of(left->start_ns, right->start_ns) ?: order_of(left->id, right->id);
 }
 
 void requests_pending(const struct requests *table, struct request_list *list)

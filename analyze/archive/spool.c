@@ -8,6 +8,7 @@
 #include "analyze/files/paths.h"
 #include "analyze/files/plain.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -106,9 +107,7 @@ void spool_reader_give_back(struct spool_reader *reader)
 static int by_number(const void *left, const void *right)
 {
     const struct spool_slot *a = left, *b = right;
-    if (a->has_records != b->has_records)
-        return a->has_records ? 1 : -1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return order_of(a->has_records, b->has_records) ?: order_of(a->number, b->number);
 }
 
 /* Requests that were posted in the oldest slot and lost before are told apart only by what follows: the ring counts
@@ -386,11 +385,7 @@ static bool parse_name(const char *name, struct spool_file *file)
 static int by_rank(const void *left, const void *right)
 {
     const struct spool_file *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (int)a->kind - (int)b->kind;
+    return order_of(a->rank, b->rank) ?: order_of(a->thread, b->thread) ?: (int)a->kind - (int)b->kind;
 }
 
 int spool_list_read(struct spool_list *list, const char *dir)

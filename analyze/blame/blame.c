@@ -2,6 +2,7 @@
 #include "analyze/blame/blame.h"
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -112,9 +113,7 @@ static int late_part_compare(const void *a, const void *b)
 {
     const struct late_part *left = a, *right = b;
     uint32_t left_step = key_atom(left->key), right_step = key_atom(right->key);
-    if (left_step != right_step)
-        return left_step < right_step ? -1 : 1;
-    return (left->key > right->key) - (left->key < right->key);
+    return order_of(left_step, right_step) ?: order_of(left->key, right->key);
 }
 
 /* Parts that may be blamed, by step. To be freed; how many goes to *n. */
@@ -295,9 +294,7 @@ static int remainder_compare(const void *a, const void *b)
 {
     const struct term *left = a, *right = b;
     double difference = fabs(left->ns) - fabs(right->ns);
-    if (difference != 0)
-        return difference < 0 ? -1 : 1;
-    return (left->key > right->key) - (left->key < right->key);
+    return order_of(difference, 0) ?: order_of(left->key, right->key);
 }
 
 void blame_prune(const struct sparse *terms, struct sparse *kept)
@@ -327,9 +324,7 @@ struct site_order {
 static int site_order_compare(const void *a, const void *b)
 {
     const struct site_order *left = a, *right = b;
-    if (left->waiting_ns != right->waiting_ns)
-        return left->waiting_ns > right->waiting_ns ? -1 : 1;
-    return (left->at > right->at) - (left->at < right->at);
+    return order_of(right->waiting_ns, left->waiting_ns) ?: order_of(left->at, right->at);
 }
 
 /* Time of every rank in every step: atoms of the run, expanded. */
@@ -423,26 +418,16 @@ static int class_step_compare(const void *a, const void *b)
 {
     const struct class_step *left = a, *right = b;
     double difference = fabs(left->dur_ns) - fabs(right->dur_ns);
-    if (difference != 0)
-        return difference > 0 ? -1 : 1;
-    if (left->step != right->step)
-        return left->step < right->step ? -1 : 1;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
+    int order = order_of(0, difference) ?: order_of(left->step, right->step);
+    return order ?: order_of(left->rank, right->rank) ?: order_of(left->is_long_term, right->is_long_term);
 }
 
 /* By what is told of them. Those of one side of one rank are one then. Executions are of the place: all have them. */
 static int class_step_compare_told(const void *a, const void *b)
 {
     const struct class_step *left = a, *right = b;
-    if (left->step != right->step)
-        return left->step < right->step ? -1 : 1;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    if (left->is_long_term != right->is_long_term)
-        return left->is_long_term < right->is_long_term ? -1 : 1;
-    return (left->dur_ns < 0) - (right->dur_ns < 0);
+    int order = order_of(left->step, right->step) ?: order_of(left->rank, right->rank);
+    return order ?: order_of(left->is_long_term, right->is_long_term) ?: (left->dur_ns < 0) - (right->dur_ns < 0);
 }
 
 static uint32_t class_steps_merge(struct class_step *steps, uint32_t n)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/cause_parts.h"
 #include "analyze/constants/constants.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
-
-static int part_rank_compare(const void *a, const void *b)
-{
-    const struct cause_rank *left = a, *right = b;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
 
 /* A node that only leads to one other says nothing of its own. */
 void parts_find(struct writer *writer)
@@ -117,7 +112,7 @@ static void cause_add_part(struct writer *writer, struct cause *cause, struct pa
         part->ranks[part->n_ranks++] = (struct cause_rank){.rank = (uint32_t)sums->times.at[i].key,
                                                            .blame_ns = sparse_get(&sums->blame, sums->times.at[i].key),
                                                            .time_ns = sums->times.at[i].ns};
-    qsort(part->ranks, part->n_ranks, sizeof *part->ranks, part_rank_compare);
+    qsort(part->ranks, part->n_ranks, sizeof *part->ranks, key_order_u32);
 }
 
 void parts_write(struct writer *writer, struct cause *cause)

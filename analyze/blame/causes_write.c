@@ -13,25 +13,19 @@
 static int cause_site_compare(const void *a, const void *b)
 {
     const struct cause_site *left = a, *right = b;
-    if (left->waiting_ns != right->waiting_ns)
-        return left->waiting_ns > right->waiting_ns ? -1 : 1;
-    return (left->site > right->site) - (left->site < right->site);
+    return order_of(right->waiting_ns, left->waiting_ns) ?: order_of(left->site, right->site);
 }
 
 static int cause_compare(const void *a, const void *b)
 {
     const struct cause *left = a, *right = b;
-    if (left->waiting_ns != right->waiting_ns)
-        return left->waiting_ns > right->waiting_ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return order_of(right->waiting_ns, left->waiting_ns) ?: order_of(left->step, right->step);
 }
 
 static int machine_place_compare(const void *a, const void *b)
 {
     const struct machine_place *left = a, *right = b;
-    if (left->waiting_ns != right->waiting_ns)
-        return left->waiting_ns > right->waiting_ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return order_of(right->waiting_ns, left->waiting_ns) ?: order_of(left->step, right->step);
 }
 
 /* Late ranks of which it is told when they were late. */
@@ -143,15 +137,7 @@ static void cause_add_others(struct writer *writer, struct cause *cause)
 static int term_by_falling_ns(const void *a, const void *b)
 {
     const struct term *left = a, *right = b;
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (left->key > right->key) - (left->key < right->key);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
+    return order_of(right->ns, left->ns) ?: order_of(left->key, right->key);
 }
 
 /* By falling waiting_ns; returns how many. Of a site's classes the fewest that have nearly all of it. */
@@ -183,7 +169,7 @@ static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting
         }
         if (out->n_calls > analysis->sites[out->site].n_calls)
             out->n_calls = analysis->sites[out->site].n_calls;
-        qsort(out->classes, out->n_classes, sizeof *out->classes, by_number);
+        qsort(out->classes, out->n_classes, sizeof *out->classes, key_order_u32);
     }
     qsort(*sites, n_sites, sizeof **sites, cause_site_compare);
     arena_release(&scratch);
@@ -262,12 +248,6 @@ static void cause_add_when(struct cause *cause, const struct late_rank *late, do
     out->rank = late->rank;
     for (uint32_t part = 0; part < WHEN_PARTS; part++)
         out->ns[part] += (float)(share * when_parts_get(&late->when, part));
-}
-
-static int when_rank_compare(const void *a, const void *b)
-{
-    const struct when_rank *left = a, *right = b;
-    return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
 /* Ranks may wait at one call for the sender of a message now and for the receiver of another one then. */
@@ -509,7 +489,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->is_alone = is_place && late_is_alone(cause);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_gain_write(writer, cause, cause_add_classes(writer, cause));
-    qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);
+    qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, key_order_u32);
     cause_set_other_side(writer->causes, sums, cause);
     cause_set_every(writer, cause);
     cause_set_stall(writer, cause);

@@ -2,6 +2,7 @@
 #include "analyze/blame/efficiency.h"
 #include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,9 +219,7 @@ static struct sparse in_steps(struct told *told, const struct pools *pools, cons
 static int by_falling_time(const void *a, const void *b)
 {
     const struct critical_step *left = a, *right = b;
-    if (left->on_path_ns != right->on_path_ns)
-        return left->on_path_ns > right->on_path_ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return order_of(right->on_path_ns, left->on_path_ns) ?: order_of(left->step, right->step);
 }
 
 static void critical_write(const struct measure_input *input, const struct sparse *critical, struct analysis *analysis)
@@ -268,9 +267,7 @@ static void critical_write(const struct measure_input *input, const struct spars
 static int by_falling_ns(const void *a, const void *b)
 {
     const struct transfer_place *left = a, *right = b;
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return order_of(right->ns, left->ns) ?: order_of(left->step, right->step);
 }
 
 static void transfers_write(const struct measure_input *input, const struct measures *measures,
@@ -300,9 +297,7 @@ static void transfers_write(const struct measure_input *input, const struct meas
 static int by_falling_wait(const void *a, const void *b)
 {
     const struct outside_place *left = a, *right = b;
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return order_of(right->ns, left->ns) ?: order_of(left->step, right->step);
 }
 
 /* The first call of those that start processes; TRACE_NONE. */

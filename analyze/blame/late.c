@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/late.h"
 #include "analyze/constants/constants.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 
 static int by_falling_blame(const void *a, const void *b)
 {
     const struct cause_rank *left = a, *right = b;
-    if (left->blame_ns != right->blame_ns)
-        return left->blame_ns > right->blame_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
+    return order_of(right->blame_ns, left->blame_ns) ?: order_of(left->rank, right->rank);
 }
 
 static int by_falling_time(const void *a, const void *b)
 {
     const struct cause_rank *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns > right->time_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
+    return order_of(right->time_ns, left->time_ns) ?: order_of(left->rank, right->rank);
 }
 
 void late_sort(struct cause_rank *ranks, uint32_t n)

@@ -6,6 +6,7 @@
 #include "analyze/code/debug.h"
 #include "analyze/code/routines.h"
 #include "analyze/files/plain.h"
+#include "wrap/base/keys.h"
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,9 +227,7 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
 static int code_range_order(const void *a, const void *b)
 {
     const struct code_range *x = a, *y = b;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    return x->of < y->of ? -1 : x->of > y->of;
+    return order_of(x->lo, y->lo) ?: order_of(x->of, y->of);
 }
 
 static void add_piece(struct unit *unit, uint64_t lo, uint32_t scope)

@@ -79,12 +79,6 @@ static void read_relocations(struct image *image, Elf_Scn *scn, const GElf_Shdr 
     }
 }
 
-static int pointer_order(const void *a, const void *b)
-{
-    const struct image_pointer *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 void image_read_pointers(const struct image *image, image_pointers *pointers)
 {
     const unsigned relative = image->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
@@ -100,7 +94,7 @@ void image_read_pointers(const struct image *image, image_pointers *pointers)
         }
     }
     if (pointers->n > 0)
-        qsort(pointers->at, pointers->n, sizeof *pointers->at, pointer_order);
+        qsort(pointers->at, pointers->n, sizeof *pointers->at, key_order_u64);
 }
 
 /* Not there or no plain file, which is not opened (plain.h), or one that can be read without harm. */

@@ -4,15 +4,10 @@
 #include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/base/err_names.h"
+#include "wrap/base/keys.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int routine_order(const void *a, const void *b)
-{
-    const struct routine *x = a, *y = b;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
 
 /* Frames name a routine many times. */
 static void open_script(struct code *code, struct module *module)
@@ -22,7 +17,7 @@ static void open_script(struct code *code, struct module *module)
     module->state = CODE_FULL;
     script_read(module->file, &module->blocks);
     if (module->named.n > 0)
-        qsort(at, module->named.n, sizeof *at, routine_order);
+        qsort(at, module->named.n, sizeof *at, key_order_u64);
     for (size_t i = 0; i < module->named.n; i++)
         if (n == 0 || at[n - 1].lo != at[i].lo)
             at[n++] = at[i];

@@ -19,6 +19,7 @@
 #include "analyze/code/places.h"
 #include "analyze/code/origin.h"
 #include "analyze/code/routines.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,13 +216,8 @@ struct turn {
 static int turn_order(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    if (x->line_first != y->line_first)
-        return x->line_first < y->line_first ? -1 : 1;
-    if (x->line_last != y->line_last)
-        return x->line_last > y->line_last ? -1 : 1;
-    return x->loop < y->loop ? -1 : x->loop > y->loop;
+    int order = order_of(x->depth, y->depth) ?: order_of(x->line_first, y->line_first);
+    return order ?: order_of(y->line_last, x->line_last) ?: order_of(x->loop, y->loop);
 }
 
 /* The lines of the routine: from its declaration to the last line that any of its own instructions has. */

@@ -6,6 +6,7 @@
  */
 #include "analyze/code/routines.h"
 #include "analyze/code/demangle.h"
+#include "wrap/base/keys.h"
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -22,13 +23,8 @@ typedef VEC(struct candidate) candidates;
 static int candidate_order(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank - y->rank;
-    if (x->name != NULL && y->name != NULL && strcmp(x->name, y->name) != 0)
-        return strcmp(x->name, y->name);
-    return x->hi > y->hi ? -1 : x->hi < y->hi;
+    int by_name = x->name != NULL && y->name != NULL ? strcmp(x->name, y->name) : 0;
+    return order_of(x->lo, y->lo) ?: x->rank - y->rank ?: by_name ?: order_of(y->hi, x->hi);
 }
 
 static bool is_code_symbol(const struct image *image, const GElf_Sym *symbol, uint64_t address)

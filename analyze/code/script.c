@@ -4,6 +4,7 @@
 #include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/format.h"
+#include "wrap/base/keys.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -216,11 +217,7 @@ static bool read_piece(struct reader *r)
 static int block_order(const void *a, const void *b)
 {
     const struct script_block *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    if (x->last != y->last)
-        return x->last > y->last ? -1 : 1;
-    return (int)x->kind - (int)y->kind;
+    return order_of(x->first, y->first) ?: order_of(y->last, x->last) ?: (int)x->kind - (int)y->kind;
 }
 
 void script_parse(const char *text, size_t bytes, script_blocks *blocks)

@@ -2,6 +2,7 @@
 #include "analyze/code/script_model.h"
 #include "analyze/code/places.h"
 #include "analyze/code/script.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,12 +87,6 @@ static void find_loops(struct code *code, uint32_t module_id, const struct model
     }
 }
 
-static int line_order(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The lines between two at which a loop begins or ends are a block. */
 static void cut_blocks(struct code *code, const struct module *module, struct model *model, const found_loops *loops)
 {
@@ -102,7 +97,7 @@ static void cut_blocks(struct code *code, const struct module *module, struct mo
         *vec_push(&cuts) = module->blocks.at[loops->at[i].block].first;
         *vec_push(&cuts) = (uint64_t)module->blocks.at[loops->at[i].block].last + 1;
     }
-    qsort(cuts.at, cuts.n, sizeof *cuts.at, line_order);
+    qsort(cuts.at, cuts.n, sizeof *cuts.at, key_order_u64);
     model->blocks = arena_array(&code->arena, struct model_block, cuts.n);
     uint64_t lo = module->routines.at[model->routine].lo;
     for (size_t i = 0; i + 1 < cuts.n; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/compare.h"
 #include "analyze/constants/constants.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -627,20 +628,10 @@ static int by_decision_and_size(const void *a, const void *b)
 {
     const struct compare_fact *x = a, *y = b;
     const struct fact *left = x->after ? x->after : x->before, *right = y->after ? y->after : y->before;
-    if (x->is_decision != y->is_decision)
-        return y->is_decision - x->is_decision;
-    if (x->moved != y->moved)
-        return x->moved < y->moved ? 1 : -1;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    if (left->depth != right->depth)
-        return left->depth < right->depth ? -1 : 1;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    int order = strcmp(left->file ? left->file : "", right->file ? right->file : "");
-    if (!order)
-        order = (left->line_first > right->line_first) - (left->line_first < right->line_first);
-    return order ? order : (left->number > right->number) - (left->number < right->number);
+    int order = order_of(y->is_decision, x->is_decision) ?: order_of(y->moved, x->moved) ?: order_of(y->size, x->size);
+    order = order ?: order_of(left->depth, right->depth) ?: order_of(left->kind, right->kind);
+    order = order ?: strcmp(left->file ? left->file : "", right->file ? right->file : "");
+    return order ?: order_of(left->line_first, right->line_first) ?: order_of(left->number, right->number);
 }
 
 static const char *why_not_exact(const struct comparison *comparison)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/counterparts.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +65,7 @@ static bool may_have_moved(const struct entry *before, const struct entry *after
 static int shift_compare(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    if (llabs(x) != llabs(y))
-        return llabs(x) < llabs(y) ? -1 : 1;
-    return (x > y) - (x < y);
+    return order_of(llabs(x), llabs(y)) ?: order_of(x, y);
 }
 
 /* Pairs that stand apart by the most frequent number; 0 when there is no pair. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/series.h"
 #include "analyze/constants/constants.h"
+#include "wrap/base/keys.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,20 +41,14 @@ struct placed_run {
 static int by_x(const void *a, const void *b)
 {
     const struct placed_run *p = a, *q = b;
-    if (p->x != q->x)
-        return p->x < q->x ? -1 : 1;
-    int order = strcmp(p->run->command, q->run->command);
-    if (!order)
-        order = (p->run->build > q->run->build) - (p->run->build < q->run->build);
-    return order ? order : (p->at > q->at) - (p->at < q->at);
+    int order = order_of(p->x, q->x) ?: strcmp(p->run->command, q->run->command);
+    return order ?: order_of(p->run->build, q->run->build) ?: order_of(p->at, q->at);
 }
 
 static int by_time(const void *a, const void *b)
 {
     const struct placed_run *p = a, *q = b;
-    if (p->run->realtime_ns != q->run->realtime_ns)
-        return p->run->realtime_ns < q->run->realtime_ns ? -1 : 1;
-    return (p->at > q->at) - (p->at < q->at);
+    return order_of(p->run->realtime_ns, q->run->realtime_ns) ?: order_of(p->at, q->at);
 }
 
 static enum series_by place_runs(struct placed_run *placed, struct run **runs, size_t n_runs, bool in_order)
@@ -86,7 +81,7 @@ static bool is_one_point(const struct placed_run *a, const struct placed_run *b,
 static int by_size(const void *a, const void *b)
 {
     const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    return order_of(*x, *y);
 }
 
 /* They are sorted by that; NAN of none. */

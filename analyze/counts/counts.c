@@ -8,6 +8,7 @@
 #include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
+#include "wrap/base/keys.h"
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -173,9 +174,7 @@ void counts_sum_add(struct counts_sum *sum, const struct counts_result *result)
 static int compare_places(const struct counts_line_count *a, const struct counts_line_count *b)
 {
     int by_file = strcmp(a->file, b->file);
-    if (by_file)
-        return by_file;
-    return a->line < b->line ? -1 : a->line > b->line;
+    return by_file ?: order_of(a->line, b->line);
 }
 
 static int compare_counts(const void *left, const void *right)
@@ -184,11 +183,7 @@ static int compare_counts(const void *left, const void *right)
     int by_place = compare_places(a, b);
     if (by_place)
         return by_place;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (a->copy != b->copy)
-        return a->copy < b->copy ? -1 : 1;
-    return a->executions > b->executions ? -1 : a->executions < b->executions;
+    return order_of(a->number, b->number) ?: order_of(a->copy, b->copy) ?: order_of(b->executions, a->executions);
 }
 
 static struct counts_line_count line_of_block(const struct counts_sum *sum, uint32_t f, uint32_t block,
@@ -314,13 +309,8 @@ static int compare_branches(const void *left, const void *right)
     int by_file = strcmp(a->file, b->file);
     if (by_file)
         return by_file;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (a->block != b->block)
-        return a->block < b->block ? -1 : 1;
-    return (a->way > b->way) - (a->way < b->way);
+    int order = order_of(a->line, b->line) ?: order_of(a->number, b->number);
+    return order ?: order_of(a->block, b->block) ?: order_of(a->way, b->way);
 }
 
 size_t counts_branches(const struct counts_sum *sum, struct arena *arena, struct counts_branch **branches)
@@ -345,9 +335,7 @@ static int compare_heads(const void *left, const void *right)
     int by_file = strcmp(a->file, b->file);
     if (by_file)
         return by_file;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return order_of(a->line, b->line) ?: strcmp(a->name, b->name);
 }
 
 size_t counts_heads(const struct counts_sum *sum, struct arena *arena, struct counts_head **heads)

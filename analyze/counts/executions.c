@@ -422,9 +422,7 @@ static bool tells_more(const struct counts_function *function, const struct part
 static int part_compare(const void *a, const void *b)
 {
     const struct part *left = a, *right = b;
-    if (left->basic != right->basic)
-        return left->basic < right->basic ? -1 : 1;
-    return (left->piece > right->piece) - (left->piece < right->piece);
+    return order_of(left->basic, right->basic) ?: order_of(left->piece, right->piece);
 }
 
 /* The end of the parts that share a basic block with the first. */

@@ -4,6 +4,7 @@
  * file may be damaged, or made by somebody else.
  */
 #include "analyze/counts/table.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,20 +195,15 @@ static uint32_t each_record(const struct reader *reader, const unsigned char *po
 static int compare_functions(const void *left, const void *right)
 {
     const struct counts_function *a = left, *b = right;
-    if (a->first_point != b->first_point)
-        return a->first_point < b->first_point ? -1 : 1;
     /* A function without counters shares its first point with its successor, and goes first. */
-    if (a->n_counters != b->n_counters)
-        return a->n_counters < b->n_counters ? -1 : 1;
-    return a->address < b->address ? -1 : a->address > b->address;
+    int order = order_of(a->first_point, b->first_point) ?: order_of(a->n_counters, b->n_counters);
+    return order ?: order_of(a->address, b->address);
 }
 
 static int compare_returns(const void *left, const void *right)
 {
     const struct counts_return *a = left, *b = right;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return order_of(a->address, b->address) ?: order_of(a->function, b->function);
 }
 
 /* A function that its callers count, by which sites name it. */
@@ -219,9 +215,7 @@ struct called {
 static int compare_called(const void *left, const void *right)
 {
     const struct called *a = left, *b = right;
-    if (a->key.unit != b->key.unit)
-        return a->key.unit < b->key.unit ? -1 : 1;
-    return a->key.function < b->key.function ? -1 : a->key.function > b->key.function;
+    return order_of(a->key.unit, b->key.unit) ?: order_of(a->key.function, b->key.function);
 }
 
 static uint32_t find_called(const struct called *called, size_t n, uint64_t unit, uint32_t callee)
@@ -284,11 +278,8 @@ struct order {
 static int compare_orders(const void *left, const void *right)
 {
     const struct order *a = left, *b = right;
-    if (a->first_point != b->first_point)
-        return a->first_point < b->first_point ? -1 : 1;
-    if (a->n_counters != b->n_counters)
-        return a->n_counters < b->n_counters ? -1 : 1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    int order = order_of(a->first_point, b->first_point) ?: order_of(a->n_counters, b->n_counters);
+    return order ?: order_of(a->function, b->function);
 }
 
 static void order_points(struct counts *counts, struct arena *scratch)

@@ -157,13 +157,9 @@ static void add_executions(struct callgrind *callgrind, struct coverage *coverag
 static int cost_compare(const void *a, const void *b)
 {
     const struct cost_key *left = &((const struct cost *)a)->key, *right = &((const struct cost *)b)->key;
-    if (left->function != right->function)
-        return left->function < right->function ? -1 : 1;
-    if (left->file != right->file) /* the function's own first */
-        return left->file + 1 < right->file + 1 ? -1 : 1;
-    if (left->line != right->line)
-        return left->line < right->line ? -1 : 1;
-    return (left->callee + 1 > right->callee + 1) - (left->callee + 1 < right->callee + 1);
+    /* The function's own file first. */
+    int order = order_of(left->function, right->function) ?: order_of(left->file + 1, right->file + 1);
+    return order ?: order_of(left->line, right->line) ?: order_of(left->callee + 1, right->callee + 1);
 }
 
 static void write_text(FILE *out, const char *before, const char *text)

@@ -5,6 +5,7 @@
 #include "analyze/out/source.h"
 #include "analyze/profile/line_facts.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,9 +263,7 @@ static void bare_time(struct bare *bare, struct arena *scratch)
 static int by_falling_ns(const void *a, const void *b)
 {
     const struct bare_routine *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    return (x->address > y->address) - (x->address < y->address);
+    return order_of(y->ns, x->ns) ?: order_of(x->address, y->address);
 }
 
 /* Places of one routine as [offset, depth, ns, waiting caused, cause or -1], by address: what lies inside comes behind.

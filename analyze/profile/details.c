@@ -58,9 +58,7 @@ static void cause_use_add(struct cause_use *use, const struct trace *trace, cons
 static int file_compare(const void *a, const void *b)
 {
     const struct cause_file *left = a, *right = b;
-    if (left->bytes != right->bytes)
-        return left->bytes > right->bytes ? -1 : 1;
-    return strcmp(left->name, right->name);
+    return order_of(right->bytes, left->bytes) ?: strcmp(left->name, right->name);
 }
 
 /* A cause that is a call is named by its innermost frame, whoever led there. */
@@ -290,14 +288,9 @@ static void add_allocations(struct space *space)
 static int allocation_compare(const void *a, const void *b)
 {
     const struct allocation *left = a, *right = b;
-    if (left->bytes != right->bytes)
-        return left->bytes > right->bytes ? -1 : 1;
     int by_file = strcmp(left->file ? left->file : "", right->file ? right->file : "");
-    if (by_file)
-        return by_file;
-    if (left->line != right->line)
-        return left->line < right->line ? -1 : 1;
-    return strcmp(left->routine ? left->routine : "", right->routine ? right->routine : "");
+    int by_routine = strcmp(left->routine ? left->routine : "", right->routine ? right->routine : "");
+    return order_of(right->bytes, left->bytes) ?: by_file ?: order_of(left->line, right->line) ?: by_routine;
 }
 
 void space_find(struct analysis *analysis, struct executions *executions, const struct sparse *bins)
@@ -450,9 +443,7 @@ void exchanges_take(struct exchanges *exchanges, const struct trace *trace, cons
 static int by_falling_n(const void *a, const void *b)
 {
     const struct exchange_partner *left = a, *right = b;
-    if (left->n != right->n)
-        return left->n > right->n ? -1 : 1;
-    return (left->distance > right->distance) - (left->distance < right->distance);
+    return order_of(right->n, left->n) ?: order_of(left->distance, right->distance);
 }
 
 void exchanges_write(const struct exchanges *exchanges, const struct classes *classes, const struct measures *measures,

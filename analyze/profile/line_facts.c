@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/line_facts.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,9 +124,7 @@ static void gather_counts(struct file_facts *files, size_t n, struct coverage *c
 static int loop_compare(const void *a, const void *b)
 {
     const struct line_loop *left = a, *right = b;
-    if (left->first != right->first)
-        return left->first < right->first ? -1 : 1;
-    return (left->last < right->last) - (left->last > right->last);
+    return order_of(left->first, right->first) ?: order_of(right->last, left->last);
 }
 
 /* Loops of the code that was looked at: where time was spent, or a call was made. */

@@ -4,6 +4,7 @@
 #include "analyze/constants/constants.h"
 #include "analyze/counts/executions.h"
 #include "analyze/profile/flows.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,11 +268,8 @@ static void decide_calls(const struct parting_search *search, const struct regio
 static int by_place(const void *a, const void *b)
 {
     const struct decision *left = a, *right = b;
-    if (left->depth != right->depth)
-        return left->depth < right->depth ? -1 : 1;
-    if (left->position != right->position)
-        return left->position < right->position ? -1 : 1;
-    return (left->worth < right->worth) - (left->worth > right->worth);
+    int order = order_of(left->depth, right->depth) ?: order_of(left->position, right->position);
+    return order ?: (left->worth < right->worth) - (left->worth > right->worth);
 }
 
 /* The outermost that is worth half of the difference. Else the one that is worth most; NULL when that is little. */

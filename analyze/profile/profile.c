@@ -524,9 +524,7 @@ static int uncalled_compare(const void *a, const void *b)
 {
     const struct uncalled_routine *left = a, *right = b;
     int by_file = strcmp(left->file ? left->file : "", right->file ? right->file : "");
-    if (by_file || left->line != right->line)
-        return by_file ? by_file : left->line < right->line ? -1 : 1;
-    return strcmp(left->name, right->name);
+    return by_file ?: order_of(left->line, right->line) ?: strcmp(left->name, right->name);
 }
 
 /* Nobody asks which routines of packaged headers were not needed. */

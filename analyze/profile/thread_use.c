@@ -151,11 +151,7 @@ struct life_end {
 static int life_end_compare(const void *a, const void *b)
 {
     const struct life_end *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
-    return right->step - left->step;
+    return order_of(left->rank, right->rank) ?: order_of(left->time_ns, right->time_ns) ?: right->step - left->step;
 }
 
 /* Sets the most threads of each rank that lived at once, of those that were seen in the place. */

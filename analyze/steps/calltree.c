@@ -387,9 +387,7 @@ void survey_unpack(struct survey *survey, struct unpacking *unpacking)
 static int entry_compare(const void *a, const void *b)
 {
     const struct survey_entry *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    return (left->frame > right->frame) - (left->frame < right->frame);
+    return order_of(left->rank, right->rank) ?: order_of(left->frame, right->frame);
 }
 
 void survey_finish(struct survey *survey)
@@ -452,9 +450,7 @@ static void add_sampled(struct placing *placing, uint32_t rank, uint32_t step, u
 static int sampled_compare(const void *a, const void *b)
 {
     const struct sampled_node *left = a, *right = b;
-    if (left->key != right->key)
-        return left->key < right->key ? -1 : 1;
-    return (left->node > right->node) - (left->node < right->node);
+    return order_of(left->key, right->key) ?: order_of(left->node, right->node);
 }
 
 /* By how much a process spends more in a node than the mean of the others; less as samples may have it so by chance. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/timeline/timeline.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 
 enum { FIRST_RESOLUTION_NS = 1024 };
@@ -13,9 +14,7 @@ size_t timeline_budget(uint32_t n_ranks)
 static int part_compare(const void *a, const void *b)
 {
     const struct timeline_part *left = a, *right = b;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    return (left->ns > right->ns) - (left->ns < right->ns);
+    return order_of(left->kind, right->kind) ?: order_of(left->ns, right->ns);
 }
 
 uint32_t timeline_join_parts(struct timeline_part *parts, size_t n)

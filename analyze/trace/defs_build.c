@@ -8,6 +8,7 @@
 #include "analyze/trace/defs.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,7 @@ struct location_order {
 static int by_rank(const void *left, const void *right)
 {
     const struct location_order *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->is_main != b->is_main)
-        return a->is_main ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return order_of(a->rank, b->rank) ?: order_of(b->is_main, a->is_main) ?: order_of(a->id, b->id);
 }
 
 /* "0-3,8" */

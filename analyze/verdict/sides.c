@@ -2,6 +2,7 @@
 #include "analyze/verdict/sides.h"
 #include "analyze/blame/late.h"
 #include "analyze/constants/constants.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -86,17 +87,11 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank, bool i
     set_each_time(doing, rank->instructions);
 }
 
-static int doing_compare(const void *a, const void *b)
-{
-    const struct doing *left = a, *right = b;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
 static void crowd_finish(struct crowd *crowd)
 {
     struct doing sum = {0};
     double instructions = 0, cost_ns2 = 0, time_ns2 = 0, n = crowd->n ? crowd->n : 1;
-    qsort(crowd->each, crowd->n, sizeof *crowd->each, doing_compare);
+    qsort(crowd->each, crowd->n, sizeof *crowd->each, key_order_u32);
     for (uint32_t i = 0; i < crowd->n; i++) {
         const struct doing *doing = &crowd->each[i];
         crowd->ranks[i] = doing->rank;

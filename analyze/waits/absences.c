@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/absences.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 
 void absences_release(struct absences *absences)
@@ -48,9 +49,7 @@ static void add_part(absence_list *list, const struct absence *absence, uint64_t
 static int absence_compare(const void *a, const void *b)
 {
     const struct absence *left = a, *right = b;
-    if (left->from_ns != right->from_ns)
-        return left->from_ns < right->from_ns ? -1 : 1;
-    return (left->lane > right->lane) - (left->lane < right->lane);
+    return order_of(left->from_ns, right->from_ns) ?: order_of(left->lane, right->lane);
 }
 
 void absences_find(const struct absences *absences, uint64_t from_ns, uint64_t to_ns, absence_list *list)

@@ -480,9 +480,7 @@ struct entry {
 static int entry_compare(const void *a, const void *b)
 {
     const struct entry *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
-    return (left->index > right->index) - (left->index < right->index);
+    return order_of(left->time_ns, right->time_ns) ?: order_of(left->index, right->index);
 }
 
 const uint32_t *gathering_order(struct gathering *gathering)

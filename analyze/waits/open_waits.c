@@ -329,9 +329,7 @@ uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint
 static int open_wait_compare(const void *a, const void *b)
 {
     const struct open_wait *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    return (left->since_ns > right->since_ns) - (left->since_ns < right->since_ns);
+    return order_of(left->rank, right->rank) ?: order_of(left->since_ns, right->since_ns);
 }
 
 static struct open_wait open_wait_make(struct turns *turns, const struct open_call *call, const struct wait_site *named)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/containers.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -156,9 +157,7 @@ struct ordered {
 static int ordered_compare(const void *a, const void *b)
 {
     const struct ordered *left = a, *right = b;
-    if (left->value != right->value)
-        return left->value > right->value ? -1 : 1;
-    return (left->number > right->number) - (left->number < right->number);
+    return order_of(right->value, left->value) ?: order_of(left->number, right->number);
 }
 
 uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n)

@@ -21,14 +21,17 @@ static inline uint32_t key_low(uint64_t key)
     return (uint32_t)key;
 }
 
+/* Of two numbers, rising: below 0, 0 or above. By several keys: order_of(...) ?: order_of(...). */
+#define order_of(left, right) (((left) > (right)) - ((left) < (right)))
+
 static inline int key_order_u32(const void *left, const void *right)
 {
     const uint32_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
+    return order_of(*a, *b);
 }
 
 static inline int key_order_u64(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
+    return order_of(*a, *b);
 }

@@ -15,6 +15,7 @@
  */
 #include "wrap/flow/knuth.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 
 struct candidate {
@@ -27,11 +28,7 @@ struct candidate {
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
-    if (a->is_fixed != b->is_fixed)
-        return a->is_fixed ? -1 : 1;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return a->edge < b->edge ? -1 : a->edge > b->edge;
+    return order_of(b->is_fixed, a->is_fixed) ?: order_of(b->weight, a->weight) ?: order_of(a->edge, b->edge);
 }
 
 static uint32_t find(uint32_t *leader, uint32_t block)
