@@ -157,8 +157,7 @@ static struct analysis *run(struct trace *trace, struct code *code, struct wante
     if (trace->has_failed)
         goto out;
     meter_end(&trace->meter);
-    if (!(analysis = calloc(1, sizeof *analysis)))
-        err_out_of_memory(sizeof *analysis);
+    analysis = memory_new(1, sizeof *analysis);
     analysis->trace = trace;
     analysis->code = code;
     find_causes(&passes, analysis, timeline);

@@ -281,9 +281,7 @@ static void write_process(struct conversion *conversion)
         const struct intern_item *item = &emitter->groups.items[i];
         size_t n = item->size / sizeof(int32_t) - 1;
         struct part_group fixed = {.id = i, .n = (uint32_t)n};
-        uint8_t *record = calloc(1, sizeof fixed + item->size);
-        if (!record)
-            err_out_of_memory(item->size);
+        uint8_t *record = memory_new(1, sizeof fixed + item->size);
         memcpy(&fixed.win, item->bytes, sizeof fixed.win);
         memcpy(record, &fixed, sizeof fixed);
         memcpy(record + offsetof(struct part_group, rank), (const char *)item->bytes + sizeof fixed.win,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/given.h"
 #include "analyze/files/durable.h"
+#include "analyze/files/paths.h"
 #include "analyze/files/plain.h"
 #include "wrap/base/err.h"
 #include <fcntl.h>
@@ -228,10 +229,7 @@ static bool decode(const uint8_t *bytes, size_t n, uint8_t *records, size_t raw_
 
 char *given_path(const char *path)
 {
-    char *kept;
-    if (asprintf(&kept, "%s.given", path) < 0)
-        err_out_of_memory(strlen(path));
-    return kept;
+    return path_format("%s.given", path);
 }
 
 static void give_up(struct given_writer *writer)
@@ -250,9 +248,7 @@ static bool bring_names(const char *path)
     const char *slash = strrchr(path, '/');
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof around / sizeof *around; i++) {
-        char *folder = NULL;
-        if (asprintf(&folder, "%.*s%s", slash ? (int)(slash - path) : 1, slash ? path : ".", around[i]) < 0)
-            err_out_of_memory(strlen(path));
+        char *folder = path_format("%.*s%s", slash ? (int)(slash - path) : 1, slash ? path : ".", around[i]);
         ok = !durable_names(folder);
         free(folder);
     }

@@ -20,9 +20,7 @@ struct resolver {
 
 struct resolver *resolver_new(void)
 {
-    struct resolver *resolver = calloc(1, sizeof *resolver);
-    if (!resolver)
-        err_out_of_memory(sizeof *resolver);
+    struct resolver *resolver = memory_new(1, sizeof *resolver);
     resolver->code = code_open();
     return resolver;
 }

@@ -64,14 +64,6 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static char *path_join(const char *directory, const char *name)
-{
-    char *path;
-    if (asprintf(&path, "%s/%s", directory, name) < 0)
-        err_out_of_memory(strlen(directory) + strlen(name));
-    return path;
-}
-
 bool run_is_run(const char *path)
 {
     static const char *const parts[] = {"traces.otf2", "spool", "parts"};
@@ -81,7 +73,7 @@ bool run_is_run(const char *path)
     char *plain = path_format("%.*s", (int)length, path);
     bool is_run = ends_with(plain, ".whywait") && is_directory(plain), has_part = false;
     for (size_t i = 0; is_run && i < sizeof parts / sizeof *parts; i++) {
-        char *part = path_join(plain, parts[i]);
+        char *part = path_format("%s/%s", plain, parts[i]);
         has_part |= path_exists(part);
         free(part);
     }
@@ -91,7 +83,7 @@ bool run_is_run(const char *path)
 
 bool run_has_archive(const char *path)
 {
-    char *anchor = path_join(path, "traces.otf2");
+    char *anchor = path_format("%s/%s", path, "traces.otf2");
     bool has_archive = is_file(anchor);
     free(anchor);
     return has_archive;
@@ -105,7 +97,7 @@ int run_names(const char *directory, char ***names, size_t *n)
     if (!entries)
         return error("cannot read %s: %s", directory, strerror(errno));
     for (struct dirent *entry; (entry = dir_next(entries, &why));) {
-        char *path = path_join(directory, entry->d_name);
+        char *path = path_format("%s/%s", directory, entry->d_name);
         if (run_is_run(path)) {
             vec_grow((void **)names, &cap, *n + 1, sizeof **names);
             (*names)[(*n)++] = path_format("%s", entry->d_name);
@@ -166,7 +158,7 @@ static char *only_anchor(const char *directory)
         if (!ends_with(entry->d_name, ".otf2"))
             continue;
         free(anchor);
-        anchor = path_join(directory, entry->d_name);
+        anchor = path_format("%s/%s", directory, entry->d_name);
         n++;
     }
     closedir(entries);
@@ -188,7 +180,7 @@ static int only_run(const char *directory, char **run, size_t *n)
     char **names = NULL;
     *n = 0;
     int result = run_names(directory, &names, n);
-    *run = *n == 1 ? path_join(directory, names[0]) : NULL;
+    *run = *n == 1 ? path_format("%s/%s", directory, names[0]) : NULL;
     for (size_t i = 0; i < *n; i++)
         free(names[i]);
     vec_free(names);
@@ -200,7 +192,7 @@ static bool finish_join(const char *directory)
 {
     static const char *const left[] = {"parts", "join.lock"};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        char *path = path_join(directory, left[i]);
+        char *path = path_format("%s/%s", directory, left[i]);
         bool is_left = path_exists(path) && access(directory, W_OK) == 0;
         free(path);
         if (is_left) {
@@ -226,7 +218,7 @@ static char *archive_in(const char *directory)
         error("%s holds %zu runs: name one of them", directory, n_runs);
         return NULL;
     }
-    char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
+    char *anchor = path_format("%s/%s", directory, "traces.otf2"), *spool = path_format("%s/%s", directory, "spool");
     bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);
     if (has_archive && has_spool && anchor_check(anchor)) {

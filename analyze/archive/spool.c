@@ -93,9 +93,7 @@ void spool_reader_give_back(struct spool_reader *reader)
     struct stat st;
     if (reader->slots.n || reader->keep || fstat(reader->fd, &st))
         return;
-    reader->keep = calloc(1, sizeof *reader->keep);
-    if (!reader->keep)
-        err_out_of_memory(sizeof *reader->keep);
+    reader->keep = memory_new(1, sizeof *reader->keep);
     uint8_t header[WW_HEADER_BYTES] = {0};
     memcpy(header, &reader->header, sizeof reader->header);
     given_begin(reader->keep, reader->path, header,
@@ -421,8 +419,5 @@ void spool_list_release(struct spool_list *list)
 
 char *spool_file_path(const char *dir, const struct spool_file *file)
 {
-    char *path;
-    if (asprintf(&path, "%s/%u-%u.%s", dir, file->rank, file->thread, file->kind == WW_KIND_EVENTS ? "ev" : "sm") < 0)
-        err_out_of_memory(strlen(dir));
-    return path;
+    return path_format("%s/%u-%u.%s", dir, file->rank, file->thread, file->kind == WW_KIND_EVENTS ? "ev" : "sm");
 }

@@ -615,9 +615,7 @@ static void class_unpack(struct path_class *class, struct unpacking *unpacking, 
     when_parts_unpack(&class->when_parts, unpacking);
     when_parts_unpack(&class->code_parts, unpacking);
     when_parts_unpack(&class->n_parts, unpacking);
-    class->late = calloc(class->n_late + 1u, sizeof *class->late);
-    if (!class->late)
-        err_out_of_memory(class->n_late * sizeof *class->late);
+    class->late = memory_new(class->n_late + 1u, sizeof *class->late);
     for (uint32_t i = 0; i < class->n_late; i++) {
         unpack_value(unpacking, &class->late[i]);
         when_parts_unpack(&class->late[i].when, unpacking);

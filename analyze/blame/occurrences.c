@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/occurrences.h"
 #include "analyze/waits/history.h"
-#include "wrap/base/err.h"
 #include <stdlib.h>
 
 void occurrences_begin(struct occurrences *occurrences, struct classes *classes)
@@ -103,8 +102,8 @@ static struct occurrence *occurrence_take_spare(struct occurrences *occurrences)
     struct occurrence *occurrence = occurrences->spare;
     if (occurrence)
         occurrences->spare = occurrence->next;
-    else if (!(occurrence = calloc(1, sizeof *occurrence)))
-        err_out_of_memory(sizeof *occurrence);
+    else
+        occurrence = memory_new(1, sizeof *occurrence);
     return occurrence;
 }
 

@@ -8,7 +8,6 @@
 #include "analyze/code/places.h"
 #include "analyze/code/routines.h"
 #include "analyze/code/script.h"
-#include "wrap/base/err.h"
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +21,7 @@ struct code *code_open(void)
     setenv("DEBUGINFOD_TIMEOUT", "4", 0);
     setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0);
     setenv("DEBUGINFOD_MAXTIME", "120", 0);
-    struct code *code = calloc(1, sizeof *code);
-    if (code == NULL)
-        err_out_of_memory(sizeof *code);
+    struct code *code = memory_new(1, sizeof *code);
     return code;
 }
 

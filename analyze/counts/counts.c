@@ -54,9 +54,7 @@ int counts_open(const char *path, struct counts **opened)
     int fd = plain_open(path, 0);
     if (fd < 0)
         return error("cannot read %s: %s", path, strerror(errno));
-    struct counts *counts = calloc(1, sizeof *counts);
-    if (!counts)
-        err_out_of_memory(sizeof *counts);
+    struct counts *counts = memory_new(1, sizeof *counts);
     elf_errno(); /* from here on, it is about this file */
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     struct bytes points = {0}, strings = {0}, offsets = {0};

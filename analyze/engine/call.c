@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two exchanges: number 0 gives the work to all, and all give their answers to all. */
 #include "analyze/engine/call.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <signal.h>
@@ -12,9 +13,7 @@
 
 static struct parcel *places(const struct engine *engine)
 {
-    struct parcel *take = calloc(engine_n(engine) + 1, sizeof *take);
-    if (!take)
-        err_out_of_memory(engine_n(engine) * sizeof *take);
+    struct parcel *take = memory_new(engine_n(engine) + 1, sizeof *take);
     return take;
 }
 

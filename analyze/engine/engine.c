@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/engine/engine.h"
 #include "analyze/engine/way.h"
-#include "wrap/base/err.h"
+#include "wrap/base/containers.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,9 +22,7 @@ void engine_exchange(struct engine *engine, const struct parcel *give, struct pa
 
 static struct parcel *places(const struct engine *engine)
 {
-    struct parcel *give = calloc(engine_n(engine), sizeof *give);
-    if (!give)
-        err_out_of_memory(engine_n(engine) * sizeof *give);
+    struct parcel *give = memory_new(engine_n(engine), sizeof *give);
     return give;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "analyze/engine/store.h"
 #include "analyze/engine/way.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
 #include <errno.h>
@@ -138,9 +139,7 @@ static void meet_as_first(struct engine *engine)
 {
     struct forked *forked = forked_of(engine);
     uint32_t n = engine_n(engine);
-    struct pollfd *events = calloc(n + 1, sizeof *events);
-    if (!events)
-        err_out_of_memory(n * sizeof *events);
+    struct pollfd *events = memory_new(n + 1, sizeof *events);
     hear_all(engine, events);
     free(events);
     for (uint32_t i = 1; i < n; i++) {
@@ -271,11 +270,9 @@ void engine_fork(struct engine *engine, uint32_t n)
 {
     if (n < 2)
         return;
-    struct forked *forked = calloc(1, sizeof *forked);
-    struct other *all = calloc(n, sizeof *all);
-    bool *is_lost = calloc(n, sizeof *is_lost);
-    if (!forked || !all || !is_lost)
-        err_out_of_memory(n * sizeof *all);
+    struct forked *forked = memory_new(1, sizeof *forked);
+    struct other *all = memory_new(n, sizeof *all);
+    bool *is_lost = memory_new(n, sizeof *is_lost);
     *forked = (struct forked){.way = {exchange, tick, end}, .all = all};
     *engine = (struct engine){.n_others = n - 1, .way = &forked->way, .is_lost = is_lost};
     for (uint32_t i = 0; i < n; i++) {

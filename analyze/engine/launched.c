@@ -8,6 +8,7 @@
 #include "analyze/engine/store.h"
 #include "analyze/engine/way.h"
 #include "analyze/engine/words.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
 #include <errno.h>
@@ -215,10 +216,8 @@ static void greet(struct engine *engine)
 {
     uint32_t n = engine_n(engine);
     const struct hello here = hello_here();
-    struct hello *hellos = calloc(n, sizeof *hellos);
-    struct parcel *take = calloc(n, sizeof *take);
-    if (!take || !hellos)
-        err_out_of_memory(n * sizeof *hellos);
+    struct hello *hellos = memory_new(n, sizeof *hellos);
+    struct parcel *take = memory_new(n, sizeof *take);
     engine_tell_all(engine, (struct parcel){&here, sizeof here}, take);
     for (uint32_t i = 0; i < n; i++)
         if (take[i].n_bytes == sizeof *hellos)
@@ -347,10 +346,8 @@ enum launched_role launched_meet(const char *program)
     struct engine *engine = launched_engine();
     bool is_first = launcher_is_first_rank();
     uint32_t n = launcher_n_processes(), number;
-    struct launched *launched = calloc(1, sizeof *launched);
-    bool *is_lost = calloc(n + 1, sizeof *is_lost);
-    if (!launched || !is_lost)
-        err_out_of_memory(n * sizeof *is_lost);
+    struct launched *launched = memory_new(1, sizeof *launched);
+    bool *is_lost = memory_new(n + 1, sizeof *is_lost);
     *engine = (struct engine){.n_others = n - 1, .way = &launched->way, .is_lost = is_lost, .is_lasting = true};
     *launched = (struct launched){.way = {exchange, tick, end}, .socket = -1, .given.fd = -1, .taken.fd = -1};
     bool is_started = start_mpi(launched, program, is_first);

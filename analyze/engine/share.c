@@ -139,9 +139,7 @@ static bool end_round(struct deal *deal, struct taken *taken)
 {
     struct engine *engine = deal->engine;
     struct parcel mine = {deal->results.at, deal->results.n};
-    struct parcel *all = calloc(engine_n(engine), sizeof *all);
-    if (!all)
-        err_out_of_memory(engine_n(engine) * sizeof *all);
+    struct parcel *all = memory_new(engine_n(engine), sizeof *all);
     if (deal->share->is_for_all)
         engine_tell_all(engine, mine, all);
     else

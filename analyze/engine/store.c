@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/engine/store.h"
-#include "wrap/base/err.h"
+#include "wrap/base/containers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,9 +16,7 @@ static uint64_t aligned(uint64_t offset)
 
 static struct store_place *places_new(uint32_t n)
 {
-    struct store_place *places = calloc(n + 1, sizeof *places);
-    if (!places)
-        err_out_of_memory(n * sizeof *places);
+    struct store_place *places = memory_new(n + 1, sizeof *places);
     return places;
 }
 

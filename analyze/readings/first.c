@@ -191,9 +191,7 @@ static int settle(const struct passes *passes, struct engine *engine)
     if (!passes->index.firsts || trace_is_settled(passes->trace))
         return trace_settle(passes->trace);
     struct trace_watched mine = trace_watched(passes->trace), all = {.holds = true};
-    struct parcel *take = calloc(engine_n(engine) + 1, sizeof *take);
-    if (!take)
-        err_out_of_memory(engine_n(engine) * sizeof *take);
+    struct parcel *take = memory_new(engine_n(engine) + 1, sizeof *take);
     engine_tell_all(engine, (struct parcel){&mine, sizeof mine}, take);
     for (uint32_t i = 0; i < engine_n(engine); i++)
         if (take[i].n_bytes == sizeof mine)

@@ -203,9 +203,7 @@ static struct gathering *gathering_of(struct replay *replay, uint32_t comm, stru
     if (!is_new)
         return (struct gathering *)(uintptr_t)*slot;
     if (!replay->spare.n) {
-        struct gathering *made = calloc(1, sizeof *made);
-        if (!made)
-            err_out_of_memory(sizeof *made);
+        struct gathering *made = memory_new(1, sizeof *made);
         *vec_push(&replay->made) = *vec_push(&replay->spare) = made;
     }
     struct gathering *gathering = replay->spare.at[--replay->spare.n];
@@ -437,9 +435,7 @@ static void replay_release(struct replay *replay)
 static void replay_archive(struct archive_reader *archive, struct causality *result)
 {
     uint32_t n = archive->trace->n_locations;
-    struct replay replay = {.archive = archive, .result = result, .players = calloc(n + 1, sizeof *replay.players)};
-    if (!replay.players)
-        err_out_of_memory(n * sizeof *replay.players);
+    struct replay replay = {.archive = archive, .result = result, .players = memory_new(n + 1, sizeof *replay.players)};
     for (uint32_t loc = n; loc-- > 0;)
         *vec_push(&replay.runnable) = loc;
     do {
@@ -467,17 +463,13 @@ struct causality_watch {
 struct causality_watch *causality_watch_begin(struct archive_reader *archive)
 {
     uint32_t n = archive->trace->n_locations;
-    struct causality_watch *watch = calloc(1, sizeof *watch);
-    if (!watch)
-        err_out_of_memory(sizeof *watch);
+    struct causality_watch *watch = memory_new(1, sizeof *watch);
     watch->result = (struct causality){.first_ns = UINT64_MAX};
     watch->replay = (struct replay){.archive = archive,
                                     .result = &watch->result,
-                                    .players = calloc(n + 1, sizeof *watch->replay.players),
+                                    .players = memory_new(n + 1, sizeof *watch->replay.players),
                                     .is_in_order = true};
-    watch->last = calloc(n + 1, sizeof *watch->last);
-    if (!watch->replay.players || !watch->last)
-        err_out_of_memory(n * sizeof *watch->last);
+    watch->last = memory_new(n + 1, sizeof *watch->last);
     return watch;
 }
 
@@ -624,9 +616,7 @@ static int check(struct archive_reader *archive, struct causality *result)
 static void set_pieces(struct archive_reader *archive, struct clock_steps *steps)
 {
     struct clocks *clocks = &archive->clocks;
-    struct clock_pieces *found = calloc(steps->n_ranks + 1, sizeof *found);
-    if (!found)
-        err_out_of_memory(steps->n_ranks * sizeof *found);
+    struct clock_pieces *found = memory_new(steps->n_ranks + 1, sizeof *found);
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         uint32_t rank = archive->trace->locations[i].rank;
         struct clock_pieces *of = &found[rank];
@@ -695,10 +685,8 @@ static int align(struct archive_reader *archive, const struct causality *found)
     struct trace *trace = archive->trace;
     struct clock_pairs pairs = {0};
     struct causality with_bounds;
-    int64_t *offset = calloc(trace->n_ranks + 1, sizeof *offset);
-    uint64_t *error_ns = calloc(trace->n_ranks + 1, sizeof *error_ns);
-    if (!offset || !error_ns)
-        err_out_of_memory(trace->n_ranks * sizeof *offset);
+    int64_t *offset = memory_new(trace->n_ranks + 1, sizeof *offset);
+    uint64_t *error_ns = memory_new(trace->n_ranks + 1, sizeof *error_ns);
     int result = replay(archive, &with_bounds, &pairs, NULL);
     uint32_t n_reached = clocks_align(&pairs, trace->n_ranks, offset, error_ns);
     clock_pairs_release(&pairs);

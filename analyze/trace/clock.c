@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/clock.h"
 #include "analyze/constants/constants.h"
-#include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,9 +9,7 @@
 void clocks_init(struct clocks *clocks, size_t n_locations)
 {
     *clocks = (struct clocks){.n_locations = n_locations};
-    clocks->locations = calloc(n_locations + 1, sizeof *clocks->locations);
-    if (!clocks->locations)
-        err_out_of_memory(n_locations * sizeof *clocks->locations);
+    clocks->locations = memory_new(n_locations + 1, sizeof *clocks->locations);
 }
 
 void clocks_release(struct clocks *clocks)
@@ -193,9 +190,7 @@ enum { TOTAL_BOUNDS = 4 << 20, LEAST_BOUNDS = 256, MOST_BOUNDS = 1 << 18 };
 
 static struct clock_bounds *lists_new(uint32_t n_ranks)
 {
-    struct clock_bounds *lists = calloc(n_ranks + 1, sizeof *lists);
-    if (!lists)
-        err_out_of_memory(n_ranks * sizeof *lists);
+    struct clock_bounds *lists = memory_new(n_ranks + 1, sizeof *lists);
     return lists;
 }
 

@@ -193,9 +193,7 @@ static int open_more_readers(struct archive_reader *archive)
 
 int opening_read(struct archive_reader *archive, const char *anchor)
 {
-    struct trace *trace = calloc(1, sizeof *trace);
-    if (!trace)
-        err_out_of_memory(sizeof *trace);
+    struct trace *trace = memory_new(1, sizeof *trace);
     archive->trace = trace;
     archive->n_dealt = 1;
     trace->path = arena_strdup(&trace->arena, anchor);
@@ -205,9 +203,7 @@ int opening_read(struct archive_reader *archive, const char *anchor)
     name_program(trace);
     allow_files(trace->n_locations);
     archive->callbacks = events_callbacks();
-    archive->locations = calloc(trace->n_locations, sizeof *archive->locations);
-    if (!archive->locations)
-        err_out_of_memory(trace->n_locations * sizeof *archive->locations);
+    archive->locations = memory_new(trace->n_locations, sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
     tape_begin(&archive->tape, TAPE_ROOM, trace->n_records);
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);

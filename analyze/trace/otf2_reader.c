@@ -162,10 +162,8 @@ static void archive_skip(struct trace *trace, uint64_t from_ns, struct trace_ski
         free(path);
         return;
     }
-    struct starts_of_rank *ranks = calloc(trace->n_ranks + 1, sizeof *ranks);
-    archive->n_skipped = calloc(trace->n_locations, sizeof *archive->n_skipped);
-    if (!ranks || !archive->n_skipped)
-        err_out_of_memory(trace->n_locations * sizeof *archive->n_skipped);
+    struct starts_of_rank *ranks = memory_new(trace->n_ranks + 1, sizeof *ranks);
+    archive->n_skipped = memory_new(trace->n_locations, sizeof *archive->n_skipped);
     for (uint32_t i = 0; i < trace->n_locations; i++)
         *map_put(&part.location_of, archive->tables.location_ids.at[i], NULL) = 1 + i;
     bool is_sound = starts_read(path, trace->n_records, may_begin, &part, ranks, trace->n_ranks);
@@ -250,9 +248,7 @@ static int put_on_clock(struct otf2_reader *reader, bool is_unchecked)
 {
     struct archive_reader *archive = &reader->archive;
     struct trace *trace = archive->trace;
-    reader->raw_ends_ns = calloc(trace->n_locations, sizeof *reader->raw_ends_ns);
-    if (!reader->raw_ends_ns)
-        err_out_of_memory(trace->n_locations * sizeof *reader->raw_ends_ns);
+    reader->raw_ends_ns = memory_new(trace->n_locations, sizeof *reader->raw_ends_ns);
     for (uint32_t i = 0; i < trace->n_locations; i++) {
         reader->raw_ends_ns[i] = trace->locations[i].end_ns;
         is_unchecked &= !trace->locations[i].begin_ns; /* parts are found by corrected times */
@@ -272,9 +268,7 @@ static int put_on_clock(struct otf2_reader *reader, bool is_unchecked)
 
 static struct trace *open_trace(const char *anchor, bool is_unchecked)
 {
-    struct otf2_reader *reader = calloc(1, sizeof *reader);
-    if (!reader)
-        err_out_of_memory(sizeof *reader);
+    struct otf2_reader *reader = memory_new(1, sizeof *reader);
     reader->archive.source = (struct trace_source){.archive = &reader->archive,
                                                    .rewind = archive_rewind,
                                                    .skip = archive_skip,

@@ -244,10 +244,8 @@ static void end(struct trace *trace)
 
 static struct middle middle_begin(const struct trace *trace)
 {
-    struct middle middle = {.places = calloc(trace->n_locations + 1, sizeof *middle.places),
-                            .requests = calloc(trace->n_ranks + 1, sizeof *middle.requests)};
-    if (!middle.places || !middle.requests)
-        err_out_of_memory(trace->n_locations * sizeof *middle.places);
+    struct middle middle = {.places = memory_new(trace->n_locations + 1, sizeof *middle.places),
+                            .requests = memory_new(trace->n_ranks + 1, sizeof *middle.requests)};
     return middle;
 }
 
@@ -460,10 +458,8 @@ static int set_parts(struct trace *trace, const struct trace_window *windows, si
 {
     if (trace->part)
         part_close(trace);
-    struct trace_part *part = calloc(1, sizeof *part);
-    struct piece *pieces = calloc(n, sizeof *pieces);
-    if (!part || !pieces)
-        err_out_of_memory(sizeof *part + n * sizeof *pieces);
+    struct trace_part *part = memory_new(1, sizeof *part);
+    struct piece *pieces = memory_new(n, sizeof *pieces);
     *part = (struct trace_part){.pieces = pieces, .n_pieces = n, .start_ns = trace->start_ns, .end_ns = trace->end_ns};
     for (size_t i = 0; i < n; i++) {
         uint64_t from_ns = windows[i].begin_ns;

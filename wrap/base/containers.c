@@ -36,9 +36,7 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
             grown = ARENA_LARGEST;
         if (grown < size + CACHE_LINE)
             grown = size + CACHE_LINE;
-        block = calloc(1, sizeof *block + grown);
-        if (!block)
-            err_out_of_memory(grown);
+        block = memory_new(1, sizeof *block + grown);
         block->size = grown;
         block->next = arena->blocks;
         arena->blocks = block;
@@ -80,6 +78,14 @@ void arena_release(struct arena *arena)
         arena->blocks = block->next;
         free(block);
     }
+}
+
+void *memory_new(size_t n, size_t size_bytes)
+{
+    void *memory = calloc(n, size_bytes);
+    if (!memory)
+        err_out_of_memory(n * size_bytes);
+    return memory;
 }
 
 void *memory_lines(size_t n, size_t size_bytes)
@@ -180,9 +186,7 @@ void map_grow(struct map *map)
 {
     struct map old = *map;
     map->cap = old.cap ? old.cap * 2 : 16;
-    map->slots = calloc(map->cap + 1, sizeof *map->slots);
-    if (!map->slots)
-        err_out_of_memory(map->cap * sizeof *map->slots);
+    map->slots = memory_new(map->cap + 1, sizeof *map->slots);
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].key)
             *map_find(map, old.slots[i].key) = old.slots[i];
@@ -284,9 +288,7 @@ static void intern_grow(struct intern *table)
 {
     free(table->slots);
     table->cap = table->cap ? table->cap * 2 : 32;
-    table->slots = calloc(table->cap, sizeof *table->slots);
-    if (!table->slots)
-        err_out_of_memory(table->cap * sizeof *table->slots);
+    table->slots = memory_new(table->cap, sizeof *table->slots);
     intern_place(table);
 }
 

@@ -33,7 +33,9 @@ static inline void memory_fetch(const void *at, size_t n_bytes)
         (at) = low_;                                                                                                   \
     } while (0)
 
-/* n zeroed objects, the first of which begins a line of the cache; vec_free gives them back. */
+/* n zeroed objects; free gives them back. */
+void *memory_new(size_t n, size_t size_bytes);
+/* The same, the first of which begins a line of the cache; vec_free gives them back. */
 void *memory_lines(size_t n, size_t size_bytes);
 
 /* Memory by phase: everything allocated from an arena lives until arena_release. */
