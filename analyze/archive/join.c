@@ -55,8 +55,7 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
             *vec_push(&list->ranks) = (uint32_t)rank;
     }
     closedir(entries);
-    if (list->ranks.n)
-        qsort(list->ranks.at, list->ranks.n, sizeof *list->ranks.at, key_order_u32);
+    vec_sort(&list->ranks, key_order_u32);
     return why ? error("cannot read all of %s: %s", parts_dir, strerror(why)) : 0;
 }
 
@@ -287,7 +286,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "
             "run: it tells how long ranks wait for them, and not why.";
-    qsort(join->locations.at, join->locations.n, sizeof *join->locations.at, by_location);
+    vec_sort(&join->locations, by_location);
     join_write_definitions(join);
     return join->options && join->options->status ? join->options->status(join->options->user) : 0;
 }

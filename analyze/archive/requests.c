@@ -121,8 +121,7 @@ void requests_pending(const struct requests *table, struct request_list *list)
         if (is_awaited && request->start_ns && request->start_ns >= table->from_ns)
             *vec_push(&list->all) = *request;
     }
-    if (list->all.n)
-        qsort(list->all.at, list->all.n, sizeof *list->all.at, start_compare);
+    vec_sort(&list->all, start_compare);
 }
 
 void requests_release(struct requests *table)

@@ -131,7 +131,7 @@ static const char *find_slots(struct spool_reader *reader)
     }
     if (!reader->slots.n)
         return "nothing was recorded in it";
-    qsort(reader->slots.at, reader->slots.n, sizeof *reader->slots.at, by_number);
+    vec_sort(&reader->slots, by_number);
     size_t first = 0;
     while (first < reader->slots.n && !reader->slots.at[first].has_records)
         first++;
@@ -407,8 +407,7 @@ int spool_list_read(struct spool_list *list, const char *dir)
             *vec_push(&list->files) = file;
     }
     closedir(entries);
-    if (list->files.n)
-        qsort(list->files.at, list->files.n, sizeof *list->files.at, by_rank);
+    vec_sort(&list->files, by_rank);
     return why ? error("cannot read all of %s: %s", dir, strerror(why)) : 0;
 }
 

@@ -304,8 +304,7 @@ void blame_prune(const struct sparse *terms, struct sparse *kept)
     blame_net(terms, &net);
     for (size_t i = 0; i < net.n; i++)
         longer_ns += fmax(net.at[i].ns, 0);
-    if (net.n)
-        qsort(net.at, net.n, sizeof *net.at, remainder_compare);
+    vec_sort(&net, remainder_compare);
     for (size_t i = 0; i < net.n; i++) {
         double *side_ns = &left_out_ns[net.at[i].ns < 0];
         *side_ns += fabs(net.at[i].ns);
@@ -508,7 +507,7 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
             steps.at[steps.n++] = step;
     }
     steps.n = class_steps_merge(steps.at, steps.n);
-    qsort(steps.at, steps.n, sizeof *steps.at, class_step_compare);
+    vec_sort(&steps, class_step_compare);
     sparse_release(&kept);
     return steps;
 }

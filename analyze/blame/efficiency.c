@@ -254,8 +254,7 @@ static void critical_write(const struct measure_input *input, const struct spars
         }
         sparse_release(&time);
     }
-    if (found.n)
-        qsort(found.at, found.n, sizeof *found.at, by_falling_time);
+    vec_sort(&found, by_falling_time);
     analysis->n_critical = (uint32_t)found.n;
     analysis->critical = arena_copy(&analysis->arena, found.at, found.n * sizeof *found.at);
     vec_release(&found);

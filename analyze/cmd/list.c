@@ -148,8 +148,7 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
         free(names[i]);
     }
     vec_free(names);
-    if (list->rows.n)
-        qsort(list->rows.at, list->rows.n, sizeof *list->rows.at, newest_first);
+    vec_sort(&list->rows, newest_first);
     return status;
 }
 

@@ -477,8 +477,7 @@ static int by_name(const void *a, const void *b)
 
 static void sort_by_name(struct program_symbol *symbols, size_t n)
 {
-    if (n)
-        qsort(symbols, n, sizeof *symbols, by_name);
+    items_sort(symbols, n, sizeof *symbols, by_name);
 }
 
 int program_read(struct program *program, const char *name)

@@ -366,8 +366,7 @@ bool debug_open(struct debug *debug, const struct image *image)
             add_unit(debug, image, &die, type == DW_UT_skeleton);
     /* Where ranges overlap, the first wins: look-up needs them apart. */
     size_t kept = 0;
-    if (debug->ranges.n > 0)
-        qsort(debug->ranges.at, debug->ranges.n, sizeof *debug->ranges.at, code_range_order);
+    vec_sort(&debug->ranges, code_range_order);
     for (size_t i = 0; i < debug->ranges.n; i++) {
         struct code_range range = debug->ranges.at[i];
         if (kept > 0 && range.lo < debug->ranges.at[kept - 1].hi)

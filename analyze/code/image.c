@@ -48,7 +48,7 @@ static void read_sections(struct image *image)
     /* Overlapping sections (damaged files) are cut, so that an address lies in one at most. */
     if (image->sections.n == 0)
         return;
-    qsort(image->sections.at, image->sections.n, sizeof *image->sections.at, key_order_u64);
+    vec_sort(&image->sections, key_order_u64);
     size_t kept = 1;
     for (size_t i = 1; i < image->sections.n; i++)
         if (image->sections.at[i].lo >= image->sections.at[kept - 1].hi)
@@ -93,8 +93,7 @@ void image_read_pointers(const struct image *image, image_pointers *pointers)
                 *vec_push(pointers) = (struct image_pointer){.at = rela.r_offset, .to = (uint64_t)rela.r_addend};
         }
     }
-    if (pointers->n > 0)
-        qsort(pointers->at, pointers->n, sizeof *pointers->at, key_order_u64);
+    vec_sort(pointers, key_order_u64);
 }
 
 /* Not there or no plain file, which is not opened (plain.h), or one that can be read without harm. */

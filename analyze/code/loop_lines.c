@@ -491,8 +491,7 @@ static void sum_lines(struct line_search *search)
 {
     size_t kept = 0;
     search->n_insns = search->lines.n;
-    if (search->lines.n > 0)
-        qsort(search->lines.at, search->lines.n, sizeof *search->lines.at, key_order_u32);
+    vec_sort(&search->lines, key_order_u32);
     for (size_t i = 0; i < search->lines.n; i++) {
         struct line_use *last = kept > 0 ? &search->lines.at[kept - 1] : NULL;
         if (last != NULL && last->line == search->lines.at[i].line) {

@@ -16,8 +16,7 @@ static void open_script(struct code *code, struct module *module)
     struct routine *at = module->named.at;
     module->state = CODE_FULL;
     script_read(module->file, &module->blocks);
-    if (module->named.n > 0)
-        qsort(at, module->named.n, sizeof *at, key_order_u64);
+    items_sort(at, module->named.n, sizeof *at, key_order_u64);
     for (size_t i = 0; i < module->named.n; i++)
         if (n == 0 || at[n - 1].lo != at[i].lo)
             at[n++] = at[i];

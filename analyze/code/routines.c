@@ -91,8 +91,7 @@ struct routines routines_read(const struct image *image, struct arena *arena)
     }
     vec_release(&entries);
     add_symbols(image, &list);
-    if (list.n > 0)
-        qsort(list.at, list.n, sizeof *list.at, candidate_order);
+    vec_sort(&list, candidate_order);
     struct routines routines = {.at = arena_array(arena, struct routine, list.n + 1)};
     for (size_t i = 0, n = 0; i < list.n; i += n) {
         for (n = 1; i + n < list.n && list.at[i + n].lo == list.at[i].lo;)

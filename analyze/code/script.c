@@ -235,8 +235,7 @@ void script_parse(const char *text, size_t bytes, script_blocks *blocks)
             r.at++;
     }
     close_blocks(&r, 0);
-    if (blocks->n > 0)
-        qsort(blocks->at, blocks->n, sizeof *blocks->at, block_order);
+    vec_sort(blocks, block_order);
     for (size_t i = 0; i < blocks->n; i++) {
         uint32_t parent = i > 0 ? (uint32_t)i - 1 : SCRIPT_NONE;
         while (parent != SCRIPT_NONE && blocks->at[parent].last < blocks->at[i].last)

@@ -97,7 +97,7 @@ static void cut_blocks(struct code *code, const struct module *module, struct mo
         *vec_push(&cuts) = module->blocks.at[loops->at[i].block].first;
         *vec_push(&cuts) = (uint64_t)module->blocks.at[loops->at[i].block].last + 1;
     }
-    qsort(cuts.at, cuts.n, sizeof *cuts.at, key_order_u64);
+    vec_sort(&cuts, key_order_u64);
     model->blocks = arena_array(&code->arena, struct model_block, cuts.n);
     uint64_t lo = module->routines.at[model->routine].lo;
     for (size_t i = 0; i + 1 < cuts.n; i++) {

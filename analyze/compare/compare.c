@@ -237,8 +237,7 @@ static struct ranked *rank_rows(const struct comparison *comparison, struct aren
         double size = comparison->n_sides == 2 ? fabs(compare_change(row)) : largest_mean(comparison, row);
         ranked[i] = (struct ranked){size, row->name, (uint32_t)i};
     }
-    if (rows->n)
-        qsort(ranked, rows->n, sizeof *ranked, by_falling_size);
+    items_sort(ranked, rows->n, sizeof *ranked, by_falling_size);
     return ranked;
 }
 
@@ -372,7 +371,7 @@ static void make_shares(struct comparison *comparison, const uint32_t *row_of_no
         rest[kind].kind = kind;
         *vec_push(&comparison->shares) = rest[kind];
     }
-    qsort(comparison->shares.at, comparison->shares.n, sizeof *comparison->shares.at, by_falling_share);
+    vec_sort(&comparison->shares, by_falling_share);
     arena_release(&scratch);
 }
 
@@ -704,8 +703,7 @@ static void compare_facts(struct comparison *comparison)
             .moved = each_time > 0 ? executions_moved(sides[0], sides[1], comparison->runs[0]->n_ranks) : 0,
             .size = size};
     }
-    if (comparison->facts.n)
-        qsort(comparison->facts.at, comparison->facts.n, sizeof *comparison->facts.at, by_decision_and_size);
+    vec_sort(&comparison->facts, by_decision_and_size);
     arena_release(&scratch);
 }
 

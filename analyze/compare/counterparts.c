@@ -78,8 +78,7 @@ static size_t usual_shift(const struct group *group, int64_t *shift)
             if (is_free(group, &group->before[i]) && is_free(group, &group->after[j]) &&
                 may_have_moved(&group->before[i], &group->after[j]))
                 *vec_push(&shifts) = shift_of(&group->before[i], &group->after[j]);
-    if (shifts.n)
-        qsort(shifts.at, shifts.n, sizeof *shifts.at, shift_compare);
+    vec_sort(&shifts, shift_compare);
     for (size_t i = 0, end; i < shifts.n; i = end) {
         for (end = i; end < shifts.n && shifts.at[end] == shifts.at[i];)
             end++;
@@ -175,8 +174,7 @@ static void group_match(struct group *group)
 static void groups_match(const struct candidate *candidates, struct entry *entries, size_t n, uint32_t *counterpart,
                          bool is_one_routine)
 {
-    if (n)
-        qsort(entries, n, sizeof *entries, entry_compare);
+    items_sort(entries, n, sizeof *entries, entry_compare);
     for (size_t i = 0, end; i < n; i = end) {
         size_t first_after;
         for (end = i; end < n && !strcmp(entries[end].group, entries[i].group);)
@@ -206,8 +204,7 @@ static int routine_compare(const void *a, const void *b)
 static size_t keep_renamed(struct entry *entries, size_t n, const uint32_t *counterpart)
 {
     size_t n_kept = 0;
-    if (n)
-        qsort(entries, n, sizeof *entries, routine_compare);
+    items_sort(entries, n, sizeof *entries, routine_compare);
     for (size_t i = 0, end; i < n; i = end) {
         bool is_on[2] = {false, false};
         for (end = i; end < n && !routine_compare(&entries[end], &entries[i]); end++)

@@ -248,8 +248,7 @@ size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct co
     size_t n = list_blocks(sum, NULL);
     struct counts_line_count *blocks = arena_array(arena, struct counts_line_count, n);
     list_blocks(sum, blocks);
-    if (n)
-        qsort(blocks, n, sizeof *blocks, compare_counts);
+    items_sort(blocks, n, sizeof *blocks, compare_counts);
     *lines = arena_array(arena, struct counts_line_count, n);
     struct counts_line_count *first = arena_array(arena, struct counts_line_count, n); /* of the copies of a line */
     size_t n_lines = 0, n_first = 0;
@@ -322,8 +321,7 @@ size_t counts_branches(const struct counts_sum *sum, struct arena *arena, struct
             for (uint32_t b = 0; b < counts_function(sum->counts, f)->n_blocks; b++)
                 n += ways_of_block(sum, f, b, is_filling ? *branches + n : NULL);
     }
-    if (n)
-        qsort(*branches, n, sizeof **branches, compare_branches);
+    items_sort(*branches, n, sizeof **branches, compare_branches);
     return n;
 }
 
@@ -348,7 +346,6 @@ size_t counts_heads(const struct counts_sum *sum, struct arena *arena, struct co
                                            .line = function->line,
                                            .calls = sum->executions[sum->first[f]]};
     }
-    if (n)
-        qsort(*heads, n, sizeof **heads, compare_heads);
+    items_sort(*heads, n, sizeof **heads, compare_heads);
     return n;
 }

@@ -552,8 +552,7 @@ static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t 
         } else if (is_piece(function, i))
             add_piece(&finding, i);
     }
-    if (finding.parts.n)
-        qsort(finding.parts.at, finding.parts.n, sizeof *finding.parts.at, part_compare);
+    vec_sort(&finding.parts, part_compare);
     /* A block is where the part is that tells most. */
     for (size_t i = 0; i < finding.parts.n; i++) {
         const struct part *part = &finding.parts.at[i];

@@ -274,8 +274,7 @@ static void look_up_frames(const struct counts *counts, const struct counts_bin 
     for (size_t i = 0; i < n_bins; i++)
         if (bins[i].point >= POINTS_UNWOUND_FRAME)
             park(counts, bins[i].point - POINTS_UNWOUND_FRAME, (int64_t)(bins[i].value & INT32_MAX), list);
-    if (list->n)
-        qsort(list->at, list->n, sizeof *list->at, key_order_u32);
+    vec_sort(list, key_order_u32);
 }
 
 /* The first frame of a function, or of one behind it. */

@@ -233,8 +233,7 @@ static uint32_t *link_sites(struct counts *counts, struct arena *scratch)
     for (uint32_t f = 0; f < counts->n_functions; f++)
         if (counts->functions[f].flags & POINTS_F_CALLED)
             called[n++] = (struct called){counts->functions[f].calls, f};
-    if (n)
-        qsort(called, n, sizeof *called, compare_called);
+    items_sort(called, n, sizeof *called, compare_called);
     for (uint32_t f = 0; f < counts->n_functions; f++) {
         struct counts_function *function = &counts->functions[f];
         uint32_t *callees = arena_array(&counts->arena, uint32_t, function->calls.n_sites);
@@ -287,8 +286,7 @@ static void order_points(struct counts *counts, struct arena *scratch)
     struct order *order = arena_array(scratch, struct order, counts->n_functions);
     for (uint32_t f = 0; f < counts->n_functions; f++)
         order[f] = (struct order){counts->functions[f].first_point, counts->functions[f].n_counters, f};
-    if (counts->n_functions)
-        qsort(order, counts->n_functions, sizeof *order, compare_orders);
+    items_sort(order, counts->n_functions, sizeof *order, compare_orders);
     for (uint32_t f = 0; f < counts->n_functions; f++)
         counts->by_point[f] = order[f].function;
 }

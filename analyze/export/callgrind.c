@@ -226,8 +226,7 @@ int export_callgrind(FILE *out, const struct export_run *runs, size_t n_runs)
     int status = 0;
     for (size_t i = 0; i < n_runs && status == 0; i++)
         status = add_run(&callgrind, runs[i].analysis);
-    if (callgrind.costs.n)
-        qsort(callgrind.costs.at, callgrind.costs.n, sizeof *callgrind.costs.at, cost_compare);
+    vec_sort(&callgrind.costs, cost_compare);
     for (size_t i = 0; i < callgrind.costs.n; i++)
         for (int measure = 0; measure < N_MEASURES && callgrind.costs.at[i].key.callee == TRACE_NONE; measure++)
             totals[measure] += (double)llround(callgrind.costs.at[i].value[measure]);

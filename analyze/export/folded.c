@@ -64,8 +64,7 @@ int export_folded(FILE *out, const struct analysis *analysis)
         line->text = text;
         line->ns += profile->stacks[i].ns;
     }
-    if (lines.n)
-        qsort(lines.at, lines.n, sizeof *lines.at, line_compare);
+    vec_sort(&lines, line_compare);
     double *values = arena_array(&arena, double, lines.n), sum = 0;
     int64_t *us = arena_array(&arena, int64_t, lines.n);
     for (size_t i = 0; i < lines.n; i++)

@@ -177,8 +177,7 @@ json_t *sources_read(const struct analysis *analysis, const char *directory, str
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         mark(&sources, analysis->sites[i].file, analysis->sites[i].line, analysis->sites[i].line,
              analysis->sites[i].waiting_ns);
-    if (sources.files.n)
-        qsort(sources.files.at, sources.files.n, sizeof *sources.files.at, by_falling_waiting);
+    vec_sort(&sources.files, by_falling_waiting);
     size_t n_shown = sources.files.n < MOST_FILES ? sources.files.n : MOST_FILES;
     gather_facts(&sources, n_shown, coverage);
     for (size_t i = 0; i < sources.files.n; i++) {
@@ -294,8 +293,7 @@ json_t *sources_bare(const struct analysis *analysis)
         return routines;
     bare_collect(&bare, &scratch);
     bare_time(&bare, &scratch);
-    if (bare.routines.n)
-        qsort(bare.routines.at, bare.routines.n, sizeof *bare.routines.at, by_falling_ns);
+    vec_sort(&bare.routines, by_falling_ns);
     for (size_t i = 0; i < bare.routines.n && i < MOST_FILES; i++) {
         const char *name = NULL;
         json_t *loops = bare_loops(&bare, &bare.routines.at[i], &name);

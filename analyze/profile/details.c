@@ -84,7 +84,7 @@ void file_use_add_to_causes(const struct keyed_sums *use, struct sites *sites, s
         struct cause *cause = uses.at[i].cause;
         cause->n_files = (uint32_t)uses.at[i].files.n;
         if (cause->n_files) {
-            qsort(uses.at[i].files.at, uses.at[i].files.n, sizeof *uses.at[i].files.at, file_compare);
+            vec_sort(&uses.at[i].files, file_compare);
             cause->files =
                 arena_copy(&analysis->arena, uses.at[i].files.at, uses.at[i].files.n * sizeof *uses.at[i].files.at);
         }
@@ -306,8 +306,7 @@ void space_find(struct analysis *analysis, struct executions *executions, const 
     }
     settle_all(&space);
     add_allocations(&space);
-    if (space.found.n)
-        qsort(space.found.at, space.found.n, sizeof *space.found.at, allocation_compare);
+    vec_sort(&space.found, allocation_compare);
     analysis->n_allocations = (uint32_t)space.found.n;
     analysis->allocations = arena_copy(&analysis->arena, space.found.at, space.found.n * sizeof *space.found.at);
     intern_release(&space.routine_names);

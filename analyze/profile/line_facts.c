@@ -137,8 +137,7 @@ static void gather_loops(struct file_facts *file, struct code *code)
             line_facts_same_file(file->path, place->file))
             *vec_push(&file->loops) = (struct line_loop){.first = place->line_first, .last = place->line_last};
     }
-    if (file->loops.n)
-        qsort(file->loops.at, file->loops.n, sizeof *file->loops.at, loop_compare);
+    vec_sort(&file->loops, loop_compare);
     size_t n_kept = 0;
     for (size_t i = 0; i < file->loops.n; i++) {
         struct line_loop loop = file->loops.at[i];

@@ -276,8 +276,7 @@ static int by_place(const void *a, const void *b)
 static const struct decision *choose(decisions *found, double difference)
 {
     const struct decision *most = NULL;
-    if (found->n)
-        qsort(found->at, found->n, sizeof *found->at, by_place);
+    vec_sort(found, by_place);
     for (size_t i = 0; i < found->n; i++) {
         if (found->at[i].worth >= MAJORITY * difference)
             return &found->at[i];

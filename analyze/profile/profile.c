@@ -564,8 +564,7 @@ static void add_uncalled(struct builder *builder, struct profile *profile)
                     function->file ? arena_strdup(arena, function->file) : NULL, function->line};
         }
     }
-    if (uncalled.n)
-        qsort(uncalled.at, uncalled.n, sizeof *uncalled.at, uncalled_compare);
+    vec_sort(&uncalled, uncalled_compare);
     profile->n_uncalled = (uint32_t)uncalled.n;
     profile->uncalled = arena_copy(arena, uncalled.at, uncalled.n * sizeof *uncalled.at);
     vec_release(&uncalled);

@@ -167,8 +167,7 @@ static void count_at_once(const struct teams *teams, uint32_t place, uint32_t *n
         *vec_push(&ends) = (struct life_end){rank, 1, use->lives.at[location].first_ns};
         *vec_push(&ends) = (struct life_end){rank, -1, use->lives.at[location].last_ns};
     }
-    if (ends.n)
-        qsort(ends.at, ends.n, sizeof *ends.at, life_end_compare);
+    vec_sort(&ends, life_end_compare);
     for (size_t i = 0, n = 0; i < ends.n; i++) {
         n += (size_t)ends.at[i].step;
         if (n > n_by_rank[ends.at[i].rank])

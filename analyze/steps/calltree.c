@@ -392,8 +392,7 @@ static int entry_compare(const void *a, const void *b)
 
 void survey_finish(struct survey *survey)
 {
-    if (survey->entries.n)
-        qsort(survey->entries.at, survey->entries.n, sizeof *survey->entries.at, entry_compare);
+    vec_sort(&survey->entries, entry_compare);
     map_release(&survey->index);
 }
 
@@ -497,8 +496,7 @@ void placing_begin(struct placing *placing, struct sites *sites, const struct su
                             entry->kernel_ns + entry->blocked_ns);
             }
         }
-    if (placing->sampled.n)
-        qsort(placing->sampled.at, placing->sampled.n, sizeof *placing->sampled.at, sampled_compare);
+    vec_sort(&placing->sampled, sampled_compare);
     for (size_t i = 0, end; i < placing->sampled.n; i = end) {
         for (end = i; end < placing->sampled.n && placing->sampled.at[end].key == placing->sampled.at[i].key;)
             end++;

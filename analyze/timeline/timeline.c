@@ -20,8 +20,7 @@ static int part_compare(const void *a, const void *b)
 uint32_t timeline_join_parts(struct timeline_part *parts, size_t n)
 {
     uint32_t n_left = 0;
-    if (n > 1)
-        qsort(parts, n, sizeof *parts, part_compare);
+    items_sort(parts, n, sizeof *parts, part_compare);
     for (size_t i = 0; i < n; i++) {
         if (n_left && parts[n_left - 1].kind == parts[i].kind)
             parts[n_left - 1].ns += parts[i].ns;

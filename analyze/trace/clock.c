@@ -35,8 +35,7 @@ void clocks_begin_at(struct clocks *clocks, uint64_t first_ns)
 void clocks_sort(struct clocks *clocks, size_t location)
 {
     struct clock_location *at = &clocks->locations[location];
-    if (at->points.n)
-        qsort(at->points.at, at->points.n, sizeof *at->points.at, key_order_u64);
+    vec_sort(&at->points, key_order_u64);
 }
 
 static int64_t within_bounds(__int128 ns)

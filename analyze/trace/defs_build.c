@@ -140,8 +140,7 @@ static void build_locations(struct build *build)
         bool is_main = ids_get(&build->rank_of_location, location->id) == group->rank;
         *vec_push(&order) = (struct location_order){group->rank, is_main, location->id, (uint32_t)i};
     }
-    if (order.n)
-        qsort(order.at, order.n, sizeof *order.at, by_rank);
+    vec_sort(&order, by_rank);
     build->trace->processes = arena_array(&build->trace->arena, struct trace_process, build->trace->n_ranks + 1);
     build->trace->locations = arena_array(&build->trace->arena, struct trace_location, order.n + 1);
     for (size_t i = 0; i < order.n; i++)

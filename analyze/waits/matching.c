@@ -491,8 +491,7 @@ const uint32_t *gathering_order(struct gathering *gathering)
     for (uint32_t i = 0; i < gathering->n; i++)
         if (gathering->points[i])
             *vec_push(&entries) = (struct entry){gathering->points[i]->time_ns, i};
-    if (entries.n > 1)
-        qsort(entries.at, entries.n, sizeof *entries.at, entry_compare);
+    vec_sort(&entries, entry_compare);
     size_t cap = 0;
     vec_grow((void **)&gathering->order, &cap, entries.n + 1, sizeof *gathering->order);
     for (size_t i = 0; i < entries.n; i++)

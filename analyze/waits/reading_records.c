@@ -348,7 +348,7 @@ void reading_complete(struct reader *reader, uint32_t lane)
 {
     struct reading *reading = &reader->readings[lane];
     if (!is_in_order(reading))
-        qsort(reading->completions.at, reading->completions.n, sizeof *reading->completions.at, completion_compare);
+        vec_sort(&reading->completions, completion_compare);
     for (size_t i = 0; i < reading->completions.n; i++) {
         struct completion *completion = &reading->completions.at[i];
         struct point *point = completion->point ? completion->point : reading_point(reader, lane);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CACHE_LINE = 64 };
@@ -32,6 +33,13 @@ static inline void memory_fetch(const void *at, size_t n_bytes)
         }                                                                                                              \
         (at) = low_;                                                                                                   \
     } while (0)
+
+/* As qsort, which must not be asked where there is nothing. */
+static inline void items_sort(void *items, size_t n, size_t size_bytes, int (*order)(const void *, const void *))
+{
+    if (n)
+        qsort(items, n, size_bytes, order);
+}
 
 /* n zeroed objects; free gives them back. */
 void *memory_new(size_t n, size_t size_bytes);
@@ -120,7 +128,7 @@ static inline void slab_release(struct slab *slab)
         (v)->at = NULL;                                                                                                \
         (v)->n = (v)->cap = 0;                                                                                         \
     } while (0)
-
+#define vec_sort(v, order) items_sort((v)->at, (v)->n, sizeof *(v)->at, (order))
 /* Replaces what `to` names, without a release, by the same elements in memory of its own. */
 #define vec_copy(to, from)                                                                                             \
     do {                                                                                                               \

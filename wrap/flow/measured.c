@@ -85,8 +85,7 @@ struct measured *measured_read(const char *path)
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
         if (*line)
             *vec_push(&measured->lines) = line;
-    if (measured->lines.n)
-        qsort(measured->lines.at, measured->lines.n, sizeof *measured->lines.at, by_line);
+    vec_sort(&measured->lines, by_line);
     return measured;
 }
 
