@@ -22,6 +22,11 @@ void late_sort(struct cause_rank *ranks, uint32_t n)
     qsort(ranks, n, sizeof *ranks, by_falling_blame);
 }
 
+void late_sort_by_time(struct cause_rank *ranks, uint32_t n)
+{
+    qsort(ranks, n, sizeof *ranks, by_falling_time);
+}
+
 /* A count of events that come by chance has its square root as error. A single one tells nothing of how often.
  * Their number follows from their time. */
 static double may_carry_ns(const struct cause_rank *rank, double waiting_ns, double n_times)
@@ -74,7 +79,7 @@ void late_add_as_long(struct cause *cause, struct arena *arena)
     struct cause_rank *all = arena_array(&scratch, struct cause_rank, n + 1), *rest = all + cause->n_late;
     for (uint32_t i = 0; i < n; i++)
         all[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
-    qsort(rest, n - cause->n_late, sizeof *rest, by_falling_time);
+    late_sort_by_time(rest, n - cause->n_late);
     uint32_t n_more = count_as_long(cause, rest, n - cause->n_late);
     if (n_more) {
         cause->n_late += n_more;

@@ -5,6 +5,8 @@
 
 /* By falling blame, then by rank. */
 void late_sort(struct cause_rank *ranks, uint32_t n);
+/* By falling time, then by rank. */
+void late_sort_by_time(struct cause_rank *ranks, uint32_t n);
 /* Of ranks so sorted, the fewest that carry half of the blame, and each that carries at least half as much as the last
  * of them. Others waited n_times in all. Chance alone may make one rank late more often than another: as much is
  * allowed for. INFINITY: no chance. */

@@ -222,10 +222,8 @@ struct ranked {
 static int by_falling_size(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    int order = strcmp(x->name ? x->name : "", y->name ? y->name : "");
-    return order ? order : (x->at > y->at) - (x->at < y->at);
+    int by_name = strcmp(x->name ? x->name : "", y->name ? y->name : "");
+    return order_of(y->size, x->size) ?: by_name ?: order_of(x->at, y->at);
 }
 
 /* Causes by what changed most; in a series, by the most waiting. */
@@ -330,9 +328,7 @@ static int by_falling_share(const void *a, const void *b)
     const struct compare_share *x = a, *y = b;
     double left = fabs(x->computing_ns[1] + x->imbalance_ns[1] - x->computing_ns[0] - x->imbalance_ns[0]);
     double right = fabs(y->computing_ns[1] + y->imbalance_ns[1] - y->computing_ns[0] - y->imbalance_ns[0]);
-    if (left != right)
-        return left < right ? 1 : -1;
-    return x->kind != y->kind ? (int)x->kind - (int)y->kind : (x->row > y->row) - (x->row < y->row);
+    return order_of(right, left) ?: order_of(x->kind, y->kind) ?: order_of(x->row, y->row);
 }
 
 /* The run time is the length of the critical path: what lies on it is computing as everybody does, on average, and what

@@ -21,22 +21,13 @@ struct group {
     bool is_one_routine; /* else of a file */
 };
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int entry_compare(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int order = strcmp(x->group, y->group);
-    if (!order)
-        order = x->candidate->is_after - y->candidate->is_after;
-    if (!order)
-        order = compare_numbers(x->candidate->line_first, y->candidate->line_first);
-    if (!order)
-        order = compare_numbers(x->candidate->line_last, y->candidate->line_last);
-    return order ? order : compare_numbers(x->index, y->index);
+    const struct candidate *of_x = x->candidate, *of_y = y->candidate;
+    int order = strcmp(x->group, y->group) ?: order_of(of_x->is_after, of_y->is_after);
+    order = order ?: order_of(of_x->line_first, of_y->line_first) ?: order_of(of_x->line_last, of_y->line_last);
+    return order ?: order_of(x->index, y->index);
 }
 
 static bool is_free(const struct group *group, const struct entry *entry)
@@ -195,8 +186,7 @@ static void groups_match(const struct candidate *candidates, struct entry *entri
 static int routine_compare(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int order = strcmp(x->candidate->file, y->candidate->file);
-    return order ? order : strcmp(x->candidate->routine, y->candidate->routine);
+    return strcmp(x->candidate->file, y->candidate->file) ?: strcmp(x->candidate->routine, y->candidate->routine);
 }
 
 /* Of those with file and routine, the ones whose routine is on one side only are moved to the front, and those that

@@ -51,9 +51,7 @@ static void mark(struct sources *sources, const char *file, uint32_t first, uint
 static int by_falling_waiting(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    return strcmp(x->file, y->file);
+    return order_of(y->ns, x->ns) ?: strcmp(x->file, y->file);
 }
 
 static bool is_near(const struct source *source, uint32_t line)

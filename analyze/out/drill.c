@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One cause: when it acts, its ranks, what is inside it, and the calls at which it is felt. */
 #include "analyze/out/drill.h"
+#include "analyze/blame/late.h"
 #include "analyze/constants/readers.h"
 #include "analyze/words/amount.h"
 #include "analyze/words/brief.h"
@@ -8,7 +9,6 @@
 #include "analyze/words/headline.h"
 #include "analyze/words/when.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What is shown of each list unless everything is asked for. */
@@ -81,14 +81,6 @@ static void put_alike(struct page_table *table, struct arena *arena, const struc
               has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
 }
 
-static int by_falling_time(const void *a, const void *b)
-{
-    const struct cause_rank *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns > right->time_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
 /* Rows of ranks whose times are within a factor. */
 static void add_alike(struct drill_ranks *data, struct cause_rank *ranks, uint32_t n, double factor)
 {
@@ -123,8 +115,8 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
     }
     bool each = drill->options->all || n <= RANKS_SHOWN;
     if (!each) {
-        qsort(ranks, cause->n_late, sizeof *ranks, by_falling_time);
-        qsort(ranks + cause->n_late, n - cause->n_late, sizeof *ranks, by_falling_time);
+        late_sort_by_time(ranks, cause->n_late);
+        late_sort_by_time(ranks + cause->n_late, n - cause->n_late);
     }
     for (double factor = each ? 0 : TIMES_ALIKE;; factor = 1 + 2 * (factor - 1)) {
         data.n_rows = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/words/headline.h"
+#include "analyze/blame/late.h"
 #include "analyze/constants/readers.h"
 #include "analyze/words/amount.h"
 #include "analyze/words/ending.h"
 #include "analyze/words/explain.h"
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *late_ranks(struct arena *arena, const struct cause *cause)
@@ -353,14 +353,6 @@ const char *headline_member(struct arena *arena, const struct partition *partiti
     return partition_text(arena, partition, ", this among them");
 }
 
-static int by_falling_time(const void *a, const void *b)
-{
-    const struct cause_rank *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns > right->time_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
 const char *headline_times(struct arena *arena, const struct partition *partition)
 {
     enum { GROUPS = 4 };
@@ -370,7 +362,7 @@ const char *headline_times(struct arena *arena, const struct partition *partitio
     const char *text = "time there:";
     for (uint32_t i = 0; i < n; i++)
         all[i] = i < whole->n_ranks ? whole->ranks[i] : whole->others[i - whole->n_ranks];
-    qsort(all, n, sizeof *all, by_falling_time);
+    late_sort_by_time(all, n);
     for (uint32_t i = 0, group = 0; i < n && group < GROUPS; group++) {
         uint32_t n_alike = 0;
         double sum_ns = 0;
