@@ -663,10 +663,13 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
     const struct cause *cause = &analysis->causes[number];
     uint32_t *rows = arena_array(arena, uint32_t, analysis->n_causes + 1), n = 0, n_hidden = 0;
     double all_ns = cause->waiting_ns;
+    bool are_alone = cause->reason.is_alone, have_factors = !are_alone;
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         if (analysis->causes[i].like != number + 1)
             continue;
         all_ns += analysis->causes[i].waiting_ns;
+        are_alone &= analysis->causes[i].reason.is_alone;
+        have_factors &= !analysis->causes[i].reason.is_alone;
         if (!is_shown || is_shown[i])
             rows[n++] = i + 1;
         else
@@ -676,12 +679,12 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
         return NULL;
     bool is_one = n + n_hidden == 1, is_one_rank = cause->n_late == 1;
     bool is_counted = cause->kind == KIND_MORE_WORK || cause->kind == KIND_SLOWER;
-    const char *how = cause->reason.is_alone
-                          ? arena_printf(arena, "%s %s alone as well", is_one ? "is" : "are",
-                                         is_one_rank ? "this rank's" : "these ranks'")
-                          : arena_printf(arena, "%s the same rank%s late by the same factor: %s%s",
-                                         is_one ? "has" : "have", is_one_rank ? "" : "s", is_counted ? "" : "perhaps ",
-                                         explain_partition_reason(cause->like_reason, is_one_rank));
+    const char *how = are_alone ? arena_printf(arena, "%s %s alone as well", is_one ? "is" : "are",
+                                               is_one_rank ? "this rank's" : "these ranks'")
+                                : arena_printf(arena, "%s the same rank%s late %s: %s%s", is_one ? "has" : "have",
+                                               is_one_rank ? "" : "s", have_factors ? "by the same factor" : "as well",
+                                               is_counted ? "" : "perhaps ",
+                                               explain_partition_reason(cause->like_reason, is_one_rank));
     return arena_printf(arena, "%s %s; together %s, %s of all waiting", rows_of(arena, rows, n, n_hidden), how,
                         amount_duration(all_ns).text, amount_share(all_ns / analysis->waiting_ns).text);
 }

@@ -1032,14 +1032,20 @@ static void rows_that_are_alike_are_told(void **state)
                         "1 more cause (--all) has the same ranks late by the same factor: perhaps they have more of "
                         "the data, or slower CPUs or memory; together 2.50 s, 21 % of all waiting");
     /* What nobody else does has no factor. */
-    causes[0].reason = (struct reason){.kind = REASON_TIME_ALONE, .is_alone = true};
+    const struct reason alone = {.kind = REASON_TIME_ALONE, .is_alone = true};
+    causes[0].reason = alone;
+    assert_string_equal(explain_like(&arena, &analysis, 0, only_second),
+                        "row 2 and 2 more causes (--all) have the same rank late as well: it has more of the data; "
+                        "together 8.40 s, 70 % of all waiting");
+    causes[1].reason = causes[3].reason = causes[4].reason = causes[5].reason = alone;
     assert_string_equal(explain_like(&arena, &analysis, 0, only_second),
                         "row 2 and 2 more causes (--all) are this rank's alone as well; together 8.40 s, 70 % of all "
                         "waiting");
     causes[2].reason = (struct reason){.kind = REASON_ONLY, .is_alone = true};
     assert_string_equal(explain_like(&arena, &analysis, 2, NULL),
                         "row 5 is these ranks' alone as well; together 2.50 s, 21 % of all waiting");
-    causes[0].reason = causes[2].reason = (struct reason){.kind = REASON_LONGER};
+    for (uint32_t i = 0; i < analysis.n_causes; i++)
+        causes[i].reason = (struct reason){.kind = REASON_LONGER};
     causes[2].reason.times.mean = 3;
     causes[0].kind = causes[1].kind = causes[3].kind = causes[5].kind = KIND_SLOWER;
     verdict_settle_like(&analysis);
