@@ -567,8 +567,11 @@ static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t 
             spot->place = code_place_at(code, module, function->addresses[i].address);
     }
     find_copies(&finding);
+    bool *asks = arena_array(arena, bool, function->n_blocks);
+    for (uint32_t l = 0; l < function->loops.n; l++)
+        turns_find_asking(function, l, asks);
     for (uint32_t b = 0; b < function->n_blocks; b++)
-        finding.spots[b].asks = turns_asks(function, function->blocks[b].loop, b);
+        finding.spots[b].asks = asks[b];
     vec_release(&finding.parts);
     return finding.spots;
 }

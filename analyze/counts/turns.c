@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/turns.h"
+#include "wrap/base/containers.h"
 #include <string.h>
-
-enum { CONDITIONS_MOST = 16 }; /* blocks behind each other */
-
-static bool leads_to(const struct cfg *cfg, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = cfg->out_at[from]; i < cfg->out_at[from + 1]; i++)
-        if (cfg->edges.at[cfg->out[i]].to == to)
-            return true;
-    return false;
-}
-
-static bool calls_anything(const struct counts_function *function, uint32_t block)
-{
-    for (uint32_t i = 0; i < function->n_addresses; i++)
-        if (function->addresses[i].block == block && function->addresses[i].what != POINTS_CODE)
-            return true;
-    return false;
-}
 
 static bool is_of_line(const struct counts_block *block, const struct counts_line *line)
 {
@@ -28,33 +11,52 @@ static bool is_of_line(const struct counts_block *block, const struct counts_lin
     return true;
 }
 
-/* All ways to it in the loop come over such blocks. */
-static bool is_asking(const struct counts_function *function, uint32_t loop, uint32_t block, unsigned depth)
+/* True where the loop may end in a block from which it also goes back. */
+static bool asks_last(const struct counts_function *function, const struct cfg_loop *loop)
 {
-    const struct cfg *cfg = &function->cfg;
-    uint32_t head = function->loops.at[loop].head;
-    const struct counts_block *first = &function->blocks[head];
-    if (depth == CONDITIONS_MOST || function->blocks[block].loop != loop || !first->n_lines ||
-        !is_of_line(&function->blocks[block], first->lines) || leads_to(cfg, block, head) ||
-        calls_anything(function, block))
-        return false;
-    for (uint32_t i = cfg->in_at[block]; block != head && i < cfg->in_at[block + 1]; i++)
-        if (!is_asking(function, loop, cfg->edges.at[cfg->in[i]].from, depth + 1))
-            return false;
-    return true;
+    for (uint32_t i = 0; i < loop->n_exits; i++)
+        if (cfg_leads_to(&function->cfg, function->cfg.edges.at[loop->exits[i]].from, loop->head))
+            return true;
+    return false;
 }
 
-bool turns_asks(const struct counts_function *function, uint32_t loop, uint32_t block)
+/* Blocks that do no more than ask; then only those that all ways in the loop reach over such blocks. */
+static void mark(const struct counts_function *function, uint32_t loop, bool *asks)
 {
-    if (loop >= function->loops.n)
-        return false;
+    const struct cfg *cfg = &function->cfg;
+    const struct cfg_order *order = &function->loops.order;
+    uint32_t head = function->loops.at[loop].head;
+    const struct counts_line *line = function->blocks[head].lines;
+    for (uint32_t i = 0; i < order->n; i++) {
+        uint32_t block = order->topological[i];
+        if (function->blocks[block].loop == loop)
+            asks[block] = is_of_line(&function->blocks[block], line) && !cfg_leads_to(cfg, block, head);
+    }
+    for (uint32_t i = 0; i < function->n_addresses; i++) {
+        const struct points_address *at = &function->addresses[i];
+        if (at->what != POINTS_CODE && function->blocks[at->block].loop == loop)
+            asks[at->block] = false; /* it calls */
+    }
+    for (uint32_t i = 0; i < order->n; i++) {
+        uint32_t block = order->topological[i];
+        for (uint32_t k = cfg->in_at[block]; asks[block] && block != head && k < cfg->in_at[block + 1]; k++) {
+            uint32_t from = cfg->edges.at[cfg->in[k]].from;
+            if (function->blocks[block].loop == loop)
+                asks[block] = asks[from] && function->blocks[from].loop == loop;
+        }
+    }
+}
+
+void turns_find_asking(const struct counts_function *function, uint32_t loop, bool *asks)
+{
     const struct cfg_loop *at = &function->loops.at[loop];
     bool may_end = false;
-    for (uint32_t i = 0; i < at->n_exits && !at->is_irreducible; i++) {
-        uint32_t from = function->cfg.edges.at[at->exits[i]].from;
-        if (leads_to(&function->cfg, from, at->head))
-            return false;
-        may_end |= is_asking(function, loop, from, 0);
-    }
-    return may_end && is_asking(function, loop, block, 0);
+    if (!at->n_exits || at->is_irreducible || !function->blocks[at->head].n_lines || asks_last(function, at))
+        return;
+    mark(function, loop, asks);
+    for (uint32_t i = 0; i < at->n_exits; i++)
+        may_end |= asks[function->cfg.edges.at[at->exits[i]].from];
+    for (uint32_t i = 0; i < at->n_blocks && !may_end; i++)
+        if (function->blocks[at->blocks[i]].loop == loop)
+            asks[at->blocks[i]] = false;
 }

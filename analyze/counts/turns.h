@@ -7,7 +7,6 @@
 #include "analyze/counts/function.h"
 #include <stdbool.h>
 
-/* True of a block in which a loop that asks first does so: the head, and what follows it, as long as it is of the same
- * line and calls nothing. False where a way back to the head may end the loop as well, and
- * in CFG_NONE. */
-bool turns_asks(const struct counts_function *function, uint32_t loop, uint32_t block);
+/* Sets, by block, those in which a loop asks before it does anything: the head, and what follows it, as long as it is
+ * of the same line and calls nothing. There are none where the loop may also end on a way back to the head. */
+void turns_find_asking(const struct counts_function *function, uint32_t loop, bool *asks);

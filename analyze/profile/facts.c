@@ -150,11 +150,14 @@ static void visit_flow(void *context, uint32_t module, const struct counts_funct
                            .line_last = function->line},
             (uint64_t)calls, 0);
     const struct cfg *cfg = &function->cfg;
+    struct arena scratch = {0};
+    bool *asks = arena_array(&scratch, bool, function->n_blocks);
     for (uint32_t l = 0; l < function->loops.n; l++) {
         uint32_t head = function->loops.at[l].head;
         uint32_t place = executions_block_place(facts->executions, module, function, head);
         const struct code_place *at = place == CODE_NONE ? NULL : code_place(facts->executions->code, place);
         uint64_t times = 0, entries = 0;
+        turns_find_asking(function, l, asks);
         for (uint32_t i = cfg->in_at[head]; i < cfg->in_at[head + 1]; i++) {
             uint64_t taken = (uint64_t)edges[cfg->in[i]];
             times += taken;
@@ -162,7 +165,7 @@ static void visit_flow(void *context, uint32_t module, const struct counts_funct
         }
         for (uint32_t i = 0; i < function->loops.at[l].n_exits; i++) {
             uint32_t exit = function->loops.at[l].exits[i];
-            times -= turns_asks(function, l, cfg->edges.at[exit].from) ? (uint64_t)edges[exit] : 0;
+            times -= asks[cfg->edges.at[exit].from] ? (uint64_t)edges[exit] : 0;
         }
         if (at && at->is_loop && times)
             add(facts,
@@ -175,6 +178,7 @@ static void visit_flow(void *context, uint32_t module, const struct counts_funct
                 times, entries);
     }
     add_ways(facts, function, edges);
+    arena_release(&scratch);
 }
 
 /* A site is named once; sites of one line, with other callers, are one fact. */

@@ -337,20 +337,16 @@ bool flow_is_in(const struct flow_routine *routine, uint32_t loop, uint32_t bloc
     return flow_is_same_loop(routine, at, loop);
 }
 
-/* A pass that ends in the loop's condition, or at a head that only chooses the copy that goes on with it. */
-static bool is_no_turn(const struct flow_routine *routine, uint32_t loop, uint32_t exit)
+/* At the head it may only choose the copy of the loop that goes on with it. */
+static bool goes_on_in_copy(const struct flow_routine *routine, uint32_t loop, uint32_t exit)
 {
-    const struct counts_function *function = routine->function;
-    const struct cfg *cfg = &function->cfg;
-    uint32_t from = cfg->edges.at[exit].from, to = cfg->edges.at[exit].to, head = function->loops.at[loop].head;
-    if (turns_asks(function, loop, from))
-        return true;
-    for (uint32_t i = cfg->out_at[head]; i < cfg->out_at[head + 1]; i++)
-        if (from != head || cfg->edges.at[cfg->out[i]].to == head)
+    const struct cfg *cfg = &routine->function->cfg;
+    uint32_t head = routine->function->loops.at[loop].head, to = cfg->edges.at[exit].to;
+    if (cfg->edges.at[exit].from != head || cfg_leads_to(cfg, head, head))
+        return false;
+    for (uint32_t n = 0; n < cfg->n_blocks && !flow_is_in(routine, loop, to); n++) {
+        if (cfg->out_at[to + 1] != cfg->out_at[to] + 1)
             return false;
-    for (uint32_t n = 0; n < cfg->n_blocks && cfg->out_at[to + 1] == cfg->out_at[to] + 1; n++) {
-        if (flow_is_in(routine, loop, to))
-            return true;
         to = cfg->edges.at[cfg->out[cfg->out_at[to]]].to;
     }
     return flow_is_in(routine, loop, to);
@@ -359,15 +355,22 @@ static bool is_no_turn(const struct flow_routine *routine, uint32_t loop, uint32
 double flow_turns(const struct flow_routine *routine, uint32_t loop, enum flow_side side)
 {
     const struct cfg_loops *loops = &routine->function->loops;
+    struct arena scratch = {0};
+    bool *asks = arena_array(&scratch, bool, routine->function->n_blocks);
     double turns = 0;
     for (uint32_t l = 0; l < loops->n; l++) {
         const struct cfg_loop *at = &loops->at[l];
         if (!flow_is_same_loop(routine, l, loop))
             continue;
+        turns_find_asking(routine->function, l, asks);
         turns += routine->blocks[side][at->head];
-        for (uint32_t i = 0; i < at->n_exits; i++)
-            turns -= is_no_turn(routine, l, at->exits[i]) ? routine->edges[side][at->exits[i]] : 0;
+        for (uint32_t i = 0; i < at->n_exits; i++) {
+            uint32_t from = routine->function->cfg.edges.at[at->exits[i]].from;
+            bool is_no_turn = asks[from] || goes_on_in_copy(routine, l, at->exits[i]);
+            turns -= is_no_turn ? routine->edges[side][at->exits[i]] : 0;
+        }
     }
+    arena_release(&scratch);
     return turns;
 }
 

@@ -24,6 +24,14 @@ uint32_t cfg_add_edge(struct cfg *cfg, uint32_t from, uint32_t to)
     return (uint32_t)(cfg->edges.n - 1);
 }
 
+bool cfg_leads_to(const struct cfg *cfg, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = cfg->out_at[from]; i < cfg->out_at[from + 1]; i++)
+        if (cfg->edges.at[cfg->out[i]].to == to)
+            return true;
+    return false;
+}
+
 void cfg_release(struct cfg *cfg)
 {
     vec_release(&cfg->edges);

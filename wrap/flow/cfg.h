@@ -39,6 +39,8 @@ void cfg_init(struct cfg *cfg, uint32_t n_blocks, uint32_t root);
 uint32_t cfg_add_edge(struct cfg *cfg, uint32_t from, uint32_t to);
 /* Builds out and in; edges may not be added afterwards. */
 void cfg_finish(struct cfg *cfg);
+/* True when an edge leads from one to the other. */
+bool cfg_leads_to(const struct cfg *cfg, uint32_t from, uint32_t to);
 void cfg_release(struct cfg *cfg);
 
 /* The depth-first search from the root. */
