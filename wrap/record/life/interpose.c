@@ -123,17 +123,22 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 }
 
 typedef int yield(void);
+static yield *next_yield;
+
+/* Not when it is first called: who spins for a lock may spin for one that the loader's look-up needs. */
+__attribute__((constructor)) static void find_yield(void)
+{
+    next_yield = (yield *)dlsym(RTLD_NEXT, "sched_yield");
+}
 
 /* A thread that offers its CPU to others between two polls has nothing to do. What it does in there is the program's:
  * here too a jump leaves no frame of ours in its stack. */
 EXPORT int sched_yield(void)
 {
-    static void *_Atomic function;
-    yield *next = (yield *)next_function(&function, "sched_yield");
     struct recorder_thread *thread = recorder_self;
     if (thread && !thread->depth)
         thread->poll_has_yielded = true;
-    return next ? next() : (int)syscall(SYS_sched_yield);
+    return next_yield ? next_yield() : (int)syscall(SYS_sched_yield);
 }
 
 enum {
