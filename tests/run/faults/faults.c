@@ -38,22 +38,33 @@ static int from_recorder(const void *address)
            strstr(object.dlfo_link_map->l_name, "libwhywait");
 }
 
+static const char *wanted, *nth, *log_path;
+
 static void log_first_fault(void)
 {
     static atomic_flag is_logged = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&is_logged))
         return;
-    const char *path = getenv("FAULT_LOG");
-    int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+    int fd = log_path ? (int)syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd >= 0) {
         syscall(SYS_write, fd, "x", 1);
         syscall(SYS_close, fd);
     }
 }
 
+/* Read while there is one thread: MPI changes the environment, and the recorder has threads then. */
+__attribute__((constructor)) static void read_environment(void)
+{
+    wanted = getenv("FAULT_CALL");
+    nth = getenv("FAULT_NTH");
+    log_path = getenv("FAULT_LOG");
+}
+
 static int fails(const char *name, const void *caller)
 {
-    const char *wanted = getenv("FAULT_CALL"), *nth = getenv("FAULT_NTH");
+    static atomic_flag is_read = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_read)) /* a library that is loaded before may call */
+        read_environment();
     if (!wanted || !nth || strcmp(wanted, name) || !from_recorder(caller))
         return 0;
     long call = atomic_fetch_add(&n_calls, 1) + 1, target = atol(nth);
