@@ -98,6 +98,22 @@ static const char *const fixed_advice[ADVICE_N] = {
         "give each rank a CPU of its own that nobody else uses, and record again to see the program alone",
 };
 
+/* Takes the rank most to blame. */
+static const char *const advice_for_threads[ADVICE_N] = {
+    [ADVICE_SHARE_THREADS] =
+        "divide it evenly among the threads of rank %u first: another schedule (dynamic, guided), smaller chunks or "
+        "tasks",
+    [ADVICE_SHARE_CALLERS] =
+        "these threads of rank %u call MPI themselves: divide the work evenly among them, or among ranks and threads "
+        "together",
+    [ADVICE_SHORTEN_SECTION] =
+        "let the threads of rank %u work at the same time: shorten the critical section or lock around it, or give "
+        "each thread data of its own",
+    [ADVICE_LET_RUN_AT_ONCE] =
+        "let the threads of rank %u work at the same time: give each a CPU of its own first; if they still take turns, "
+        "shorten the critical section or lock around it",
+};
+
 const char *next_for_advice(enum advice advice)
 {
     return fixed_advice[advice];
@@ -173,27 +189,6 @@ const char *next_for_cause(struct arena *arena, const struct analysis *analysis,
             amount_ranks(arena, site->waiting, site->n_waiting), is_one ? "waits" : "wait", is_one ? "does" : "do",
             is_one ? "it" : "them");
     }
-    case ADVICE_SHARE_THREADS:
-        return arena_printf(arena,
-                            "divide it evenly among the threads of rank %u first: another schedule (dynamic, guided), "
-                            "smaller chunks or tasks",
-                            cause->ranks[0].rank);
-    case ADVICE_SHARE_CALLERS:
-        return arena_printf(arena,
-                            "these threads of rank %u call MPI themselves: divide the work evenly among them, or among "
-                            "ranks and threads together",
-                            cause->ranks[0].rank);
-    case ADVICE_SHORTEN_SECTION:
-        return arena_printf(arena,
-                            "let the threads of rank %u work at the same time: shorten the critical section or lock "
-                            "around it, or give each thread data of its own",
-                            cause->ranks[0].rank);
-    case ADVICE_LET_RUN_AT_ONCE:
-        return arena_printf(
-            arena,
-            "let the threads of rank %u work at the same time: give each a CPU of its own first; if they "
-            "still take turns, shorten the critical section or lock around it",
-            cause->ranks[0].rank);
     case ADVICE_COMPARE_NODES:
         return arena_printf(arena,
                             "the late ranks are on %s: compare its clock speed, memory and load with other nodes",
@@ -210,6 +205,8 @@ const char *next_for_cause(struct arena *arena, const struct analysis *analysis,
                             "often",
                             label_base_name(cause->library));
     default:
+        if (advice_for_threads[cause->advice])
+            return arena_printf(arena, advice_for_threads[cause->advice], cause->ranks[0].rank);
         return fixed_advice[cause->advice] ? fixed_advice[cause->advice] : next_of_code(arena, analysis, cause);
     }
 }

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rank 0 looks at shared memory, with naps, until rank 1 has done four times its own work. Inside MPI nobody waits: the
- * report must not end there, and names the loop that looks, and its rank.
+ * report must not end there, and names the loop that looks, its rank and how long it looks. KNOWN_YIELDS: it offers its
+ * CPU to others instead of its naps; what passes inside sched_yield belongs to the loop that calls it.
  *
  * ranks: 2
  * expect: waiting<=0.2 answer=waits-elsewhere first="in look() waits for memory to change"
- *   note="on rank 0: no record says"
+ *   note="on rank 0: no record says" spins=0:0.5
  */
 #include "known.h"
+#include <sched.h>
 #include <unistd.h>
 
 /* Out of the way of the compiler, as a flag in another structure is. */
 __attribute__((noinline)) static void look(const volatile int *memory, int until)
 {
     while (*memory < until)
+#ifdef KNOWN_YIELDS
+        sched_yield();
+#else
         usleep(200);
+#endif
 }
 
 int main(int argc, char **argv)
