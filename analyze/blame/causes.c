@@ -3,6 +3,7 @@
 #include "analyze/blame/causes_write.h"
 #include "wrap/base/keys.h"
 #include <math.h>
+#include <string.h>
 
 /* Of one class and place: what the two sides did there. */
 struct both_sides {
@@ -90,6 +91,27 @@ static bool has_one_reason(void *context, uint32_t a, uint32_t b, const struct s
     return ways_have_one_reason(context, a, b, late);
 }
 
+static const struct code_place *place_of_step(const struct causes *causes, uint32_t step)
+{
+    const struct step_key *key = steps_key(causes->steps, step);
+    struct code *code = causes->input->sites->code;
+    return code && key->what == WHAT_PLACE ? code_place(code, key->id) : NULL;
+}
+
+/* `around`: TRACE_NONE = nothing is. Executions tell loops on the same lines apart, where they are counted. */
+static bool tells_nothing(const struct causes *causes, uint32_t step, uint32_t around)
+{
+    const struct code_place *place = place_of_step(causes, step);
+    const struct code_place *other = around == TRACE_NONE ? NULL : place_of_step(causes, around);
+    if (!place || place->is_system)
+        return place != NULL;
+    if (!place->is_loop || !other || !other->is_loop)
+        return false;
+    bool is_counted = !isnan(costs_part_of_run(causes->input->costs, COSTS_ALL_RANKS, step));
+    return !is_counted && place->file && other->file && !strcmp(place->file, other->file) &&
+           place->line_first == other->line_first && place->line_last == other->line_last;
+}
+
 static void causes_roll_up(struct causes *causes)
 {
     const struct classes *classes = causes->input->classes;
@@ -110,6 +132,8 @@ static void causes_roll_up(struct causes *causes)
         node->code = tree->nodes.at[i].step;
         node->call_line = calltree_call_line(tree, i);
         node->is_free = !tree->nodes.at[i].waits;
+        node->tells_nothing = tells_nothing(
+            causes, node->code, node->parent == ROLLUP_NONE ? TRACE_NONE : tree->nodes.at[node->parent].step);
     }
     causes->rollup.n_ranks = causes->input->analysis->trace->n_ranks;
     causes->rollup.sample_ns = survey_sample_ns(causes->input->survey);

@@ -149,12 +149,13 @@ static bool is_one_cause(const struct rollup *rollup, const struct order *order,
     return alike_ns >= MOST_SHARE * order->below_ns[at];
 }
 
-static uint32_t name_narrowly(const struct order *order, uint32_t chosen)
+static uint32_t name_narrowly(const struct rollup *rollup, const struct order *order, uint32_t chosen)
 {
     uint32_t at = chosen;
-    for (uint32_t child = at + 1; child < order->end[at];) {
+    for (uint32_t child = at + 1, end = order->end[at]; child < end;) {
         bool has_most = order->below_ns[child] >= MOST_SHARE * order->below_ns[chosen];
-        at = has_most ? child : at;
+        at = has_most && !rollup->nodes.at[order->node[child]].tells_nothing ? child : at;
+        end = has_most ? order->end[child] : end;
         child = has_most ? child + 1 : order->end[child];
     }
     return at;
@@ -163,7 +164,7 @@ static uint32_t name_narrowly(const struct order *order, uint32_t chosen)
 static void add_cause(struct rollup *rollup, const struct order *order, uint32_t at, uint32_t end, double blame_ns)
 {
     uint32_t number = (uint32_t)rollup->causes.n;
-    uint32_t named = end > at + 1 ? name_narrowly(order, at) : at;
+    uint32_t named = end > at + 1 ? name_narrowly(rollup, order, at) : at;
     *vec_push(&rollup->causes) =
         (struct rollup_cause){.node = order->node[named], .chosen = order->node[at], .blame_ns = blame_ns};
     for (uint32_t i = at; i < end; i++)
@@ -176,7 +177,7 @@ static void choose(struct rollup *rollup, const struct order *order)
         const struct rollup_node *node = &rollup->nodes.at[order->node[at]];
         if (!(order->below_ns[at] > 0)) {
             at = order->end[at];
-        } else if (node->is_free && is_one_cause(rollup, order, at)) {
+        } else if (node->is_free && !node->tells_nothing && is_one_cause(rollup, order, at)) {
             add_cause(rollup, order, at, order->end[at], order->below_ns[at]);
             at = order->end[at];
         } else {

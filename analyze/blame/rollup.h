@@ -11,15 +11,16 @@
  * From the outermost free nodes down: if the nodes below n that carry 90 % of B(n) are like n, or n itself carries as
  * much, n is one cause. Else each child is asked, and what n executes itself is a cause of its own. (Leaves are
  * compared, not children: a single child is always like its parent.) Then it is named more narrowly: while a single
- * child has 90 % of B(n), the cause is named by that. A remainder below 1 % of all blame joins the largest cause that
- * is like it in the nearest free node around it. So does what may be chance, by whatever factor that cause is late:
- * nobody is known to take longer in it, and the error of its samples may be all that is blamed on it. Causes that are
- * named by the same code, entered on several ways, are one if they are alike, or if one call in the source leads to
- * both: which of its threads and routines a library enters it by is no matter of the program's. They are also where one
- * is named by what lies around the name of the other on its way, which then names both, unless the other has 90 % of
- * both. Code that other processes enter on ways of their own, with hardly any blame, joins the cause that is named by
- * the same code. So do causes that hold up others on the same processes where one decision in the program leads these
- * to both (calltree.h): it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
+ * child has 90 % of B(n), the cause is named by that. A name that tells nothing is passed over: neither is a cause
+ * chosen there, with all that is below it. A remainder below 1 % of all blame joins the largest cause that is like it
+ * in the nearest free node around it. So does what may be chance, by whatever factor that cause is late: nobody is
+ * known to take longer in it, and the error of its samples may be all that is blamed on it. Causes that are named by
+ * the same code, entered on several ways, are one if they are alike, or if one call in the source leads to both: which
+ * of its threads and routines a library enters it by is no matter of the program's. They are also where one is named by
+ * what lies around the name of the other on its way, which then names both, unless the other has 90 % of both. Code
+ * that other processes enter on ways of their own, with hardly any blame, joins the cause that is named by the same
+ * code. So do causes that hold up others on the same processes where one decision in the program leads these to both
+ * (calltree.h): it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
  *
  * Causes that are left and alike may still have one reason: a process that owns three quarters of a matrix is late
  * wherever its rows are worked through. They stay apart, since nothing tells, but each knows the largest it is like.
@@ -46,6 +47,7 @@ struct rollup_node {
     uint32_t code;      /* number of the routine or loop: the same however it is entered */
     uint32_t call_line; /* in the parent's code; 0 = not known, or it is a loop of the parent's */
     bool is_free;
+    bool tells_nothing;         /* its name: a system header's, or a loop on the same lines as the one around it */
     struct sparse blame, times; /* of what it executes itself, ns by rank */
 };
 

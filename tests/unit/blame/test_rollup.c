@@ -122,6 +122,38 @@ static void single_loop_is_named_itself(void **state)
     rollup_release(&rollup);
 }
 
+/* By chance samples of the late process hit the inner loop and those of another one the outer, on the same line. */
+static void loops_on_one_line_are_named_by_the_outer_one(void **state)
+{
+    (void)state;
+    for (int is_one_line = 0; is_one_line < 2; is_one_line++) {
+        struct rollup rollup = {.sample_ns = MS};
+        uint32_t outer = leaf(&rollup, waits(&rollup, ROLLUP_NONE), 10, 0, 1), inner = leaf(&rollup, outer, 30, 0, 4);
+        rollup.nodes.at[inner].tells_nothing = is_one_line;
+        find(&rollup);
+        assert_int_equal(rollup.causes.n, 1);
+        assert_int_equal(rollup.causes.at[0].node, is_one_line ? outer : inner);
+        rollup_release(&rollup);
+    }
+}
+
+/* A header's routine calls whatever the program hands to it. */
+static void given_routine_does_not_join_what_it_calls(void **state)
+{
+    (void)state;
+    for (int is_given = 0; is_given < 2; is_given++) {
+        struct rollup rollup = {0};
+        uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE));
+        uint32_t one = leaf(&rollup, routine, 100, 0, 4);
+        leaf(&rollup, routine, 50, 0, 4);
+        rollup.nodes.at[routine].tells_nothing = is_given;
+        find(&rollup);
+        assert_int_equal(rollup.causes.n, is_given ? 2 : 1);
+        assert_int_equal(rollup.causes.at[0].chosen, is_given ? one : routine);
+        rollup_release(&rollup);
+    }
+}
+
 static void imbalances_of_two_processes_in_one_routine_are_two(void **state)
 {
     (void)state;
@@ -433,6 +465,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imbalance_through_many_loops_is_named_by_the_loop_around_them),
         cmocka_unit_test(single_loop_is_named_itself),
+        cmocka_unit_test(loops_on_one_line_are_named_by_the_outer_one),
+        cmocka_unit_test(given_routine_does_not_join_what_it_calls),
         cmocka_unit_test(imbalances_of_two_processes_in_one_routine_are_two),
         cmocka_unit_test(imbalances_of_one_process_by_different_factors_are_two),
         cmocka_unit_test(few_samples_tell_no_factors_apart),
