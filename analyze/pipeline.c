@@ -86,9 +86,18 @@ static void make_profiles(struct passes *passes, struct analysis *analysis)
     sparse_release(&blame);
 }
 
+static void add_hosts(struct passes *passes, struct analysis *analysis)
+{
+    struct arena scratch = {0};
+    double *young_ns = arena_array(&scratch, double, passes->trace->n_ranks + 1);
+    thread_use_add_young(&passes->thread_use, passes->trace, young_ns);
+    hosts_write(analysis, young_ns);
+    arena_release(&scratch);
+}
+
 static void add_facts(struct passes *passes, struct analysis *analysis)
 {
-    hosts_write(analysis);
+    add_hosts(passes, analysis);
     stops_write(analysis, &passes->lanes);
     if (passes->reader.open_calls.n)
         open_waits_write(analysis, &passes->sites, &passes->reader);
@@ -96,9 +105,9 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     names_steps(&passes->sites, analysis);
     space_find(analysis, &passes->executions, &passes->measures.bins);
     space_add_to_causes(analysis);
+    thread_use_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     if (analysis->trace->n_points) /* the program was built to count */
         partings_add_to_causes(analysis, &passes->measures, &passes->executions);
-    thread_use_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     insides_add_to_causes(analysis, &passes->sites, &passes->survey);
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
     pauses_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->lanes.awaited);

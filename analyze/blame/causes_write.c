@@ -482,6 +482,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause_add_late_of_sites(writer, cause);
     cause_add_others(writer, cause);
     late_add_as_long(cause, &analysis->arena);
+    late_leave_out_less(cause);
     for (uint32_t i = 0; i < cause->n_sites && cause->sites[i].waiting_ns >= NEGLIGIBLE_SHARE * cause->waiting_ns; i++)
         cause_add_waiting(writer, cause, &cause->sites[i]);
     for (uint32_t i = 0; i < cause->n_late; i++)
@@ -560,6 +561,26 @@ static uint32_t *slowest_ranks(const struct rollup *rollup, struct arena *scratc
         sparse_release(&times[i]);
     }
     return slowest;
+}
+
+static void frames_write(struct causes *causes)
+{
+    struct analysis *analysis = causes->input->analysis;
+    const struct survey *survey = causes->input->survey;
+    const struct rollup *rollup = &causes->rollup;
+    struct arena scratch = {0};
+    bool *is_known = arena_array(&scratch, bool, analysis->trace->n_frames + 1); /* of other ranks */
+    analysis->cause_of_frame = arena_array(&analysis->arena, uint32_t, analysis->trace->n_frames + 1);
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        if (!entry->n_samples || entry->frame >= analysis->trace->n_frames || is_known[entry->frame])
+            continue;
+        uint32_t node = calltree_of_sample(&causes->placing.tree, entry->frame);
+        is_known[entry->frame] = true;
+        if (node < rollup->cause_of.n && rollup->cause_of.at[node] != ROLLUP_NONE && causes->is_inside.at[node])
+            analysis->cause_of_frame[entry->frame] = rollup->cause_of.at[node] + 1;
+    }
+    arena_release(&scratch);
 }
 
 static void node_add_most(struct code_node *node, const struct sparse *times)
@@ -680,5 +701,6 @@ void causes_write(struct causes *causes)
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
         partition_set_gain(&writer, &analysis->partitions[i]);
     nodes_write(causes);
+    frames_write(causes);
     arena_release(&writer.scratch);
 }

@@ -508,17 +508,22 @@ static void add_beside(const struct analysis *analysis, struct machine_host *hos
         host->beside_rank = TRACE_NONE;
 }
 
-static uint32_t busy_threads(const struct analysis *analysis, uint32_t rank)
+/* Young ones, on average over the time outside MPI. */
+static uint32_t busy_threads(const struct analysis *analysis, const double *young_ns, uint32_t rank)
 {
-    uint64_t n = analysis->trace->processes[rank].machine.n_busy_threads;
-    return n > 1 ? (uint32_t)n : 1;
+    double n = fmax(1, (double)analysis->trace->processes[rank].machine.n_busy_threads);
+    if (!young_ns)
+        return (uint32_t)n;
+    const struct rank_summary *times = &analysis->ranks[rank];
+    double outside_ns = fmax(1, times->compute_ns + times->descheduled_ns + times->blocked_ns);
+    return (uint32_t)fmax(n, round(young_ns[rank] / outside_ns));
 }
 
-static void find_busiest(struct analysis *analysis, struct machine_host *host)
+static void find_busiest(struct analysis *analysis, const double *young_ns, struct machine_host *host)
 {
     host->busiest = arena_array(&analysis->arena, uint32_t, host->n_ranks);
     for (uint32_t i = 0; i < host->n_ranks; i++) {
-        uint32_t n = busy_threads(analysis, host->ranks[i]);
+        uint32_t n = busy_threads(analysis, young_ns, host->ranks[i]);
         host->n_busiest = n > host->n_threads_most ? 0 : host->n_busiest;
         host->n_threads_most = n > host->n_threads_most ? n : host->n_threads_most;
         if (n == host->n_threads_most)
@@ -529,7 +534,7 @@ static void find_busiest(struct analysis *analysis, struct machine_host *host)
 }
 
 /* CPU time of everybody and of these ranks, as the rank that watched for longest saw it. */
-static void add_loads(const struct analysis *analysis, struct machine_host *host)
+static void add_loads(const struct analysis *analysis, const double *young_ns, struct machine_host *host)
 {
     const struct ww_machine *longest = NULL;
     double own_ns = 0;
@@ -541,7 +546,7 @@ static void add_loads(const struct analysis *analysis, struct machine_host *host
         host->throttled_ns = fmax(host->throttled_ns, (double)machine->throttled_ns);
         if (machine->limit_milli)
             host->cpu_limit = (double)machine->limit_milli / 1000;
-        host->n_busy_threads += busy_threads(analysis, host->ranks[i]);
+        host->n_busy_threads += busy_threads(analysis, young_ns, host->ranks[i]);
     }
     if (!longest || !longest->watched_ns)
         return;
@@ -580,7 +585,7 @@ void stops_write(struct analysis *analysis, const struct lanes *lanes)
     }
 }
 
-void hosts_write(struct analysis *analysis)
+void hosts_write(struct analysis *analysis, const double *young_ns)
 {
     const struct trace *trace = analysis->trace;
     uint32_t n_known = 0;
@@ -598,9 +603,9 @@ void hosts_write(struct analysis *analysis)
     }
     for (uint32_t i = 0; i < analysis->machine.n_hosts; i++) {
         struct machine_host *host = &analysis->machine.hosts[i];
-        add_loads(analysis, host);
+        add_loads(analysis, young_ns, host);
         find_crowds(analysis, host);
-        find_busiest(analysis, host);
+        find_busiest(analysis, young_ns, host);
         /* Ranks whose threads at work are more than the CPUs that they may use. */
         host->large_teams = arena_array(&analysis->arena, uint32_t, host->n_ranks);
         for (uint32_t j = 0; j < host->n_ranks; j++) {

@@ -130,7 +130,8 @@ uint32_t gains_count_contradictions(const struct analysis *analysis);
  * use nothing else are counted. A node's CPUs are one such set.
  */
 
-/* Adds the hosts of the trace to the machine of the analysis. */
-void hosts_write(struct analysis *analysis);
+/* Adds the hosts of the trace to the machine of the analysis. `young_ns`, by rank: for how long threads too young to be
+ * watched needed a CPU, all together; NULL = none did. */
+void hosts_write(struct analysis *analysis, const double *young_ns);
 /* Which processes were stopped, by what the recorder told of their main threads; after the last event. */
 void stops_write(struct analysis *analysis, const struct lanes *lanes);

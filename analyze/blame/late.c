@@ -95,6 +95,23 @@ void late_add_as_long(struct cause *cause, struct arena *arena)
     arena_release(&scratch);
 }
 
+/* False where nothing tells it. */
+static bool does_half(const struct cause *cause, const struct cause_rank *less, const struct cause_rank *more)
+{
+    bool is_apart = false;
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        is_apart |= cause->ranks[i].time_is_not_theirs;
+    if (is_apart && less->worked_ns > 0 && more->worked_ns > 0)
+        return 2 * (less->worked_ns + less->worked_error_ns) <= more->worked_ns;
+    return cause->kind == KIND_MORE_WORK && less->executions && 2 * less->instructions <= more->instructions;
+}
+
+void late_leave_out_less(struct cause *cause)
+{
+    while (cause->n_late > 1 && does_half(cause, &cause->ranks[cause->n_late - 1], &cause->ranks[0]))
+        cause->n_late--;
+}
+
 static bool is_next_to_nothing(const struct cause_rank *rank, double late_ns)
 {
     return rank->time_ns + rank->unseen_ns + SAME_DEVIATIONS * rank->error_ns < NEGLIGIBLE_SHARE * late_ns;
@@ -123,7 +140,7 @@ struct part_floor late_part_floor(const struct cause *cause)
 {
     struct part_floor late = {0}, most = {0};
     for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *rank = cause_rank_at(cause, i);
         struct part_floor *side = i < cause->n_late ? &late : &most;
         side->executions = fmax(side->executions, (double)rank->executions);
         side->ns = fmax(side->ns, rank->time_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ranks of a cause are late: by their blame, and by their time in it. */
+/* Which ranks of a cause are late: by their blame, by their time in it, and by their work there. */
 #pragma once
 #include "analyze/result/result.h"
 
@@ -14,6 +14,10 @@ uint32_t late_count(const struct cause_rank *ranks, uint32_t n, double waiting_n
 /* Of ranks that are late together, the last one by a hair carries the blame; of those that wait in a ring or a grid
  * most never meet the others. So each that spends as long in it is late as well, and is compared with no one. */
 void late_add_as_long(struct cause *cause, struct arena *arena);
+/* A rank that does half the work of the one first to blame, or less, cannot be late for more work as often: it lacked a
+ * CPU at times. Exact counts tell, once the kind is known. So does the time that threads worked, once that is known,
+ * where a process's time is not theirs. */
+void late_leave_out_less(struct cause *cause);
 /* Late ranks are compared with those that have a part in the cause. One that hands out work never comes to it, and does
  * not say how much of it is usual. If no other rank has a part, late ranks are compared with all. A rank with less than
  * the floor has none. */

@@ -126,7 +126,7 @@ static void choose_parts(struct search *search, double factor, bool is_rough)
 static void add_ranks(const struct cause *cause, struct cause_rank *by_rank)
 {
     for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
-        const struct cause_rank *from = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *from = cause_rank_at(cause, i);
         struct cause_rank *to = &by_rank[from->rank];
         to->blame_ns += from->blame_ns;
         to->time_ns += from->time_ns;

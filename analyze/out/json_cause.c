@@ -208,8 +208,8 @@ static void add_partings(const struct json *json, json_t *object, const struct c
 
 static json_t *json_cause_rank(const struct cause_rank *rank, bool is_late)
 {
-    double worked_ns = rank->ran_ahead ? rank->worked_ns : rank->computing_ns;
-    double error = rank->ran_ahead ? rank->worked_error_ns / worked_ns : rank->cost_error;
+    double worked_ns = rank->time_is_not_theirs ? rank->worked_ns : rank->computing_ns;
+    double error = rank->time_is_not_theirs ? rank->worked_error_ns / worked_ns : rank->cost_error;
     double cost_ns = rank->executions ? worked_ns / (double)rank->executions : NAN;
     double error_ns = error > 0 ? error * cost_ns : NAN;
     return json_pack("{s:i, s:b, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:I, s:I}", "rank",

@@ -67,7 +67,7 @@ static void add_ranks(struct flows *flows, uint32_t n_ranks, const struct measur
     }
     struct part_floor floor = late_part_floor(cause);
     for (uint32_t i = cause->n_late; i < cause->n_ranks + cause->n_others; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *rank = cause_rank_at(cause, i);
         bool is_other = late_has_part(&floor, rank);
         side_of[rank->rank] = is_other ? OTHERS : N_SIDES;
         flows->n_processes[OTHERS] += is_other;

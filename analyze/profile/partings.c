@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/partings.h"
 #include "analyze/blame/late.h"
+#include "analyze/code/origin.h"
 #include "analyze/constants/constants.h"
 #include "analyze/counts/executions.h"
 #include "analyze/profile/flows.h"
@@ -202,6 +203,16 @@ static uint32_t line_behind(const struct flow_routine *routine, uint32_t block, 
     return line;
 }
 
+/* The condition comes last in its block, what is chosen first. One that is inlined from a system header is told by the
+ * program's line around it. NULL: the block has none. */
+static const struct counts_line *line_of_condition(const struct counts_block *block)
+{
+    for (uint32_t i = block->n_lines; i-- > 0;)
+        if (!source_is_system(block->lines[i].file))
+            return &block->lines[i];
+    return NULL;
+}
+
 static void decide_branches(const struct parting_search *search, const struct region *region, decisions *found)
 {
     const struct flow_routine *routine = &search->flows.routines.at[region->routine];
@@ -224,12 +235,11 @@ static void decide_branches(const struct parting_search *search, const struct re
                                     .position = function->loops.order.position[from],
                                     .number = e,
                                     .callee = CFG_NONE};
-        /* The condition comes last in its block, what is chosen first. */
-        const struct counts_block *at = &function->blocks[from];
-        if (at->n_lines) {
-            decision.fact.file = at->lines[at->n_lines - 1].file;
-            decision.fact.line_first = decision.fact.line_last = at->lines[at->n_lines - 1].line;
-            decision.fact.line_to = line_behind(routine, to, &at->lines[at->n_lines - 1]);
+        const struct counts_line *condition = line_of_condition(&function->blocks[from]);
+        if (condition) {
+            decision.fact.file = condition->file;
+            decision.fact.line_first = decision.fact.line_last = condition->line;
+            decision.fact.line_to = line_behind(routine, to, condition);
         }
         *vec_push(found) = decision;
     }
@@ -366,7 +376,7 @@ static void others_read(struct parting_search *search, const struct cause *cause
     others_release(search);
     search->others_of = number + 1;
     for (uint32_t i = cause->n_late; i < cause->n_ranks + cause->n_others && search->n_others < OTHERS_MOST; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *rank = cause_rank_at(cause, i);
         if (late_has_part(&floor, rank))
             rank_flow_read(search, number, rank->rank, &search->others[search->n_others++]);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/thread_use.h"
+#include "analyze/blame/late.h"
 #include "analyze/constants/constants.h"
 #include "analyze/steps/cpu_use.h"
 #include "wrap/base/containers.h"
@@ -15,20 +16,41 @@ static struct thread_life *life_of(struct thread_use *use, uint32_t location)
     return &use->lives.at[location];
 }
 
+static uint64_t lacked_since_sleep_ns(const struct thread_life *life)
+{
+    return life->ready_ns < life->used_ns ? life->ready_ns : life->used_ns;
+}
+
+uint64_t thread_life_lacked_ns(const struct thread_life *life)
+{
+    return life->lacked_ns + lacked_since_sleep_ns(life);
+}
+
 void thread_use_switch(struct thread_use *use, const struct event *event)
 {
     struct thread_life *life = life_of(use, event->loc);
-    if (event->kind == EV_ON && life->off_ns)
-        life->lacked_ns += event->time_ns - life->off_ns;
-    life->off_ns = event->kind == EV_OFF && (event->flags & WW_SW_PREEMPTED) ? event->time_ns : 0;
+    bool is_off = event->kind == EV_OFF, is_ready = is_off && (event->flags & WW_SW_PREEMPTED);
+    life->ready_ns += life->off_ns ? event->time_ns - life->off_ns : 0;
+    life->used_ns += life->on_ns ? event->time_ns - life->on_ns : 0;
+    life->off_ns = is_ready ? event->time_ns : 0;
+    life->on_ns = !is_off && life->ready_ns ? event->time_ns : 0;
+    if (is_off && !is_ready) {
+        life->lacked_ns += lacked_since_sleep_ns(life);
+        life->ready_ns = life->used_ns = 0;
+    }
 }
 
 void thread_use_young(struct thread_use *use, const struct trace *trace, const struct event *event)
 {
     for (uint32_t i = 0; i < event->n_bins; i++) {
         uint32_t point = event->bins[i].point;
-        if (point < trace->n_points && trace->points[point].is_young_time)
-            life_of(use, event->loc)->young_ns += (double)event->bins[i].value;
+        const struct trace_point *at = point < trace->n_points ? &trace->points[point] : NULL;
+        double ns = (double)event->bins[i].value;
+        if (!at || !(at->is_young_time || at->is_young_ready))
+            continue;
+        struct thread_life *life = life_of(use, event->loc);
+        life->young_ns += at->is_young_time ? ns : 0;
+        life->young_needed_ns += ns;
     }
 }
 
@@ -39,8 +61,8 @@ void thread_use_take(struct thread_use *use, struct sites *sites, const struct l
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
     if (!key || key->what != WHAT_PLACE || !event->weight_ns)
         return;
-    sparse_add(&use->sampled, key_pair(key->id, event->loc), (double)event->weight_ns);
-    sparse_add(&use->n, key_pair(key->id, event->loc), 1);
+    sparse_add(&use->sampled, key_pair(event->frame, event->loc), (double)event->weight_ns);
+    sparse_add(&use->n, key_pair(event->frame, event->loc), 1);
     struct thread_life *life = life_of(use, event->loc);
     life->first_ns = life->first_ns ? life->first_ns : event->time_ns;
     life->last_ns = event->time_ns;
@@ -67,8 +89,11 @@ void thread_use_unpack(struct thread_use *use, struct unpacking *unpacking)
         life->first_ns = life->first_ns ? life->first_ns : later.lives.at[i].first_ns;
         life->last_ns = later.lives.at[i].last_ns ? later.lives.at[i].last_ns : life->last_ns;
         life->calls_mpi |= later.lives.at[i].calls_mpi;
-        life->lacked_ns += later.lives.at[i].lacked_ns;
+        life->lacked_ns = thread_life_lacked_ns(life) + later.lives.at[i].lacked_ns;
+        life->ready_ns = later.lives.at[i].ready_ns;
+        life->used_ns = later.lives.at[i].used_ns;
         life->young_ns += later.lives.at[i].young_ns;
+        life->young_needed_ns += later.lives.at[i].young_needed_ns;
     }
     thread_use_release(&later);
 }
@@ -86,53 +111,90 @@ void thread_use_release(struct thread_use *use)
     vec_release(&use->lives);
 }
 
-/* Of one place, by rank. */
-struct place_use {
-    double all_ns, most_ns, n, lacked_ns;
+/* Of one thread, with one call stack. */
+struct worked {
+    uint32_t place, frame, location;
+    double ns, n; /* of samples, and how many */
+};
+
+/* Of one thread, in a cause's place, and by the ways that are the cause's. */
+struct doer {
+    uint32_t location;
+    double place_ns, place_n, own_ns, own_n;
+};
+
+/* Of one cause, by rank. */
+struct cause_use {
+    double own_ns, own_n; /* of all its threads, by the cause's ways */
+    double doers_ns;      /* in the place, those that came by these */
+    bool is_place; /* these do hardly anything else there: the threads that come by other ways share it with them */
+    double all_ns, most_ns, n, lacked_ns; /* of all that share it */
     uint32_t n_callers;
 };
 
-/* Time on a CPU of all threads, by place and rank, and the places that workers run. */
 struct teams {
-    const struct trace *trace;
+    const struct analysis *analysis;
     const struct thread_use *use;
-    uint32_t *n_here;  /* by rank: count_at_once */
-    double *unseen_ns; /* by rank: young threads were on a CPU, and no sample tells where */
-    struct place_use *of_place;
-    struct sparse sampled;
-    struct map is_shared;
-    const struct crew *crews; /* by rank */
+    VEC(struct worked) worked;   /* by place, then location */
+    struct map is_shared;        /* places that workers run */
+    const struct crew *crews;    /* by rank */
+    uint32_t *n_sharing, *n_own; /* likewise: count_at_once */
+    double *unseen_ns;           /* likewise: young threads were on a CPU, and no sample tells where */
+    struct cause_use *by_rank;   /* of the cause that is looked at, */
+    VEC(struct doer) doers;      /* and of the threads that were seen in its place, by location */
 };
 
-static uint64_t team_key(uint32_t place, uint32_t rank)
+static uint32_t rank_of(const struct teams *teams, const struct doer *doer)
 {
-    return key_pair(place, rank);
+    return teams->analysis->trace->locations[doer->location].rank;
+}
+
+static int worked_compare(const void *a, const void *b)
+{
+    const struct worked *left = a, *right = b;
+    return order_of(left->place, right->place) ?: order_of(left->location, right->location)
+                                                ?: order_of(left->frame, right->frame);
+}
+
+static uint32_t place_of(struct sites *sites, uint32_t frame)
+{
+    uint32_t step = sites_sample_step(sites, frame);
+    const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
+    return key && key->what == WHAT_PLACE ? key->id : CODE_NONE;
 }
 
 static void teams_gather(struct teams *teams, struct sites *sites, const struct survey *survey)
 {
+    const struct thread_use *use = teams->use;
+    for (size_t i = 0; i < use->sampled.n; i++) {
+        uint32_t frame = key_high(use->sampled.at[i].key), location = (uint32_t)use->sampled.at[i].key;
+        *vec_push(&teams->worked) = (struct worked){place_of(sites, frame), frame, location, use->sampled.at[i].ns,
+                                                    sparse_get(&use->n, use->sampled.at[i].key)};
+    }
+    vec_sort(&teams->worked, worked_compare);
     for (size_t i = 0; i < survey->entries.n; i++) {
         const struct survey_entry *entry = &survey->entries.at[i];
-        uint32_t step = entry->n_samples ? sites_sample_step(sites, entry->frame) : TRACE_NONE;
-        const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
-        if (!key || key->what != WHAT_PLACE)
-            continue;
-        sparse_add(&teams->sampled, team_key(key->id, entry->rank), (double)entry->sampled_ns);
-        if (entry->is_workers)
-            *map_put(&teams->is_shared, key->id, NULL) = 1;
+        uint32_t place = entry->n_samples && entry->is_workers ? place_of(sites, entry->frame) : CODE_NONE;
+        if (place != CODE_NONE)
+            *map_put(&teams->is_shared, place, NULL) = 1;
     }
-    sparse_pack(&teams->sampled);
+}
+
+void thread_use_add_young(const struct thread_use *use, const struct trace *trace, double *by_rank)
+{
+    for (uint32_t i = 0; i < use->lives.n; i++)
+        by_rank[trace->locations[i].rank] += use->lives.at[i].young_needed_ns;
 }
 
 static void find_unseen(const struct teams *teams)
 {
     const struct thread_use *use = teams->use;
     for (uint32_t i = 0; i < use->lives.n; i++)
-        teams->unseen_ns[teams->trace->locations[i].rank] += use->lives.at[i].young_ns;
+        teams->unseen_ns[teams->analysis->trace->locations[i].rank] += use->lives.at[i].young_ns;
     for (size_t i = 0; i < use->sampled.n; i++) {
         uint32_t location = (uint32_t)use->sampled.at[i].key;
         if (!use->lives.at[location].calls_mpi)
-            teams->unseen_ns[teams->trace->locations[location].rank] -= use->sampled.at[i].ns;
+            teams->unseen_ns[teams->analysis->trace->locations[location].rank] -= use->sampled.at[i].ns;
     }
 }
 
@@ -154,52 +216,80 @@ static int life_end_compare(const void *a, const void *b)
     return order_of(left->rank, right->rank) ?: order_of(left->time_ns, right->time_ns) ?: right->step - left->step;
 }
 
-/* Sets the most threads of each rank that lived at once, of those that were seen in the place. */
-static void count_at_once(const struct teams *teams, uint32_t place, uint32_t *n_by_rank)
+/* Where a cause's code is entered on other ways too, samples tell by their stacks which are its own. */
+static void find_doers(struct teams *teams, const struct cause *cause, uint32_t place)
 {
-    const struct thread_use *use = teams->use;
+    const struct worked *at = teams->worked.at;
+    size_t i = 0;
+    bisect(i, teams->worked.n, at[i].place < place);
+    teams->doers.n = 0;
+    for (; i < teams->worked.n && at[i].place == place; i++) {
+        bool is_own = !cause->is_elsewhere || teams->analysis->cause_of_frame[at[i].frame] == cause->found_as + 1;
+        if (!teams->doers.n || teams->doers.at[teams->doers.n - 1].location != at[i].location)
+            *vec_push(&teams->doers) = (struct doer){.location = at[i].location};
+        struct doer *doer = &teams->doers.at[teams->doers.n - 1];
+        doer->place_ns += at[i].ns;
+        doer->place_n += at[i].n;
+        doer->own_ns += is_own ? at[i].ns : 0;
+        doer->own_n += is_own ? at[i].n : 0;
+    }
+}
+
+static void sum_by_rank(const struct teams *teams)
+{
+    memset(teams->by_rank, 0, (teams->analysis->trace->n_ranks + 1) * sizeof *teams->by_rank);
+    for (size_t i = 0; i < teams->doers.n; i++) {
+        const struct doer *doer = &teams->doers.at[i];
+        struct cause_use *at = &teams->by_rank[rank_of(teams, doer)];
+        at->own_ns += doer->own_ns;
+        at->own_n += doer->own_n;
+        at->doers_ns += doer->own_ns > 0 ? doer->place_ns : 0;
+        at->is_place = at->own_ns >= MOST_SHARE * at->doers_ns;
+    }
+    for (size_t i = 0; i < teams->doers.n; i++) {
+        const struct doer *doer = &teams->doers.at[i];
+        const struct thread_life *life = &teams->use->lives.at[doer->location];
+        struct cause_use *at = &teams->by_rank[rank_of(teams, doer)];
+        double ns = at->is_place ? doer->place_ns : doer->own_ns;
+        at->all_ns += ns;
+        at->most_ns = fmax(at->most_ns, ns);
+        at->n += at->is_place ? doer->place_n : doer->own_n;
+        at->n_callers += ns > 0 && life->calls_mpi;
+        at->lacked_ns += ns > 0 ? (double)thread_life_lacked_ns(life) : 0;
+    }
+}
+
+/* Sets the most threads of each rank that lived at once: of those that share it, or of those that came by the cause's
+ * ways. */
+static void count_at_once(const struct teams *teams, bool is_own, uint32_t *n_by_rank)
+{
     VEC(struct life_end) ends = {0};
-    memset(n_by_rank, 0, (teams->trace->n_ranks + 1) * sizeof *n_by_rank);
-    for (size_t i = 0; i < use->n.n; i++) {
-        uint32_t location = (uint32_t)use->n.at[i].key, rank = teams->trace->locations[location].rank;
-        if (key_high(use->n.at[i].key) != place)
+    memset(n_by_rank, 0, (teams->analysis->trace->n_ranks + 1) * sizeof *n_by_rank);
+    for (size_t i = 0; i < teams->doers.n; i++) {
+        const struct doer *doer = &teams->doers.at[i];
+        const struct thread_life *life = &teams->use->lives.at[doer->location];
+        uint32_t rank = rank_of(teams, doer);
+        if ((is_own || !teams->by_rank[rank].is_place) && !(doer->own_ns > 0))
             continue;
-        *vec_push(&ends) = (struct life_end){rank, 1, use->lives.at[location].first_ns};
-        *vec_push(&ends) = (struct life_end){rank, -1, use->lives.at[location].last_ns};
+        *vec_push(&ends) = (struct life_end){rank, 1, life->first_ns};
+        *vec_push(&ends) = (struct life_end){rank, -1, life->last_ns};
     }
     vec_sort(&ends, life_end_compare);
     for (size_t i = 0, n = 0; i < ends.n; i++) {
+        uint32_t *most = &n_by_rank[ends.at[i].rank];
         n += (size_t)ends.at[i].step;
-        if (n > n_by_rank[ends.at[i].rank])
-            n_by_rank[ends.at[i].rank] = (uint32_t)n;
+        *most = n > *most ? (uint32_t)n : *most;
     }
     vec_release(&ends);
-}
-
-static void use_of_place(const struct teams *teams, uint32_t place, struct place_use *by_rank)
-{
-    const struct thread_use *use = teams->use;
-    memset(by_rank, 0, (teams->trace->n_ranks + 1) * sizeof *by_rank);
-    for (size_t i = 0; i < use->sampled.n; i++) {
-        uint64_t key = use->sampled.at[i].key;
-        if (key_high(key) != place)
-            continue;
-        struct place_use *at = &by_rank[teams->trace->locations[(uint32_t)key].rank];
-        at->all_ns += use->sampled.at[i].ns;
-        at->most_ns = fmax(at->most_ns, use->sampled.at[i].ns);
-        at->n += sparse_get(&use->n, key);
-        at->n_callers += use->lives.at[(uint32_t)key].calls_mpi;
-        at->lacked_ns += (double)use->lives.at[(uint32_t)key].lacked_ns;
-    }
 }
 
 /* The part that one thread has is known as well as its samples among all of them tell. */
 static void share_among_threads(const struct teams *teams, struct cause_rank *rank)
 {
-    const struct place_use *use = &teams->of_place[rank->rank];
+    const struct cause_use *use = &teams->by_rank[rank->rank];
     if (!(use->all_ns > 0))
         return;
-    rank->n_threads = teams->n_here[rank->rank];
+    rank->n_threads = teams->n_sharing[rank->rank];
     rank->n_callers = use->n_callers;
     rank->n_at_once = teams->crews[rank->rank].n_at_once;
     rank->threads_lacked_ns = use->lacked_ns;
@@ -209,36 +299,33 @@ static void share_among_threads(const struct teams *teams, struct cause_rank *ra
     rank->most_error = sqrt(part * (1 - part) / (use->n + 2));
 }
 
-/* Samples of a place are those of all its calls, and times those of the cause: together they say how many threads ran
- * it only where the cause has all calls. */
-static void count_threads(const struct teams *teams, uint32_t place, bool is_elsewhere, struct cause_rank *ranks,
-                          uint32_t n)
+static void count_threads(const struct teams *teams, struct cause_rank *ranks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct cause_rank *rank = &ranks[i];
-        const struct place_use *use = &teams->of_place[rank->rank];
-        double sampled_ns = sparse_get(&teams->sampled, team_key(place, rank->rank));
+        const struct cause_use *use = &teams->by_rank[rank->rank];
         share_among_threads(teams, rank);
         rank->unseen_ns += fmax(0, teams->unseen_ns[rank->rank]);
-        if (is_elsewhere || !(use->all_ns > 0))
+        if (!(use->own_ns > 0))
             continue;
-        uint32_t n_most = rank->n_threads < rank->n_at_once ? rank->n_threads : rank->n_at_once;
-        rank->threads = threads_at_a_time(sampled_ns, rank->computing_ns, n_most);
-        rank->ran_ahead = !(rank->threads > 0);
-        rank->worked_ns = use->all_ns;
-        rank->worked_error_ns = use->all_ns / sqrt(use->n);
+        uint32_t n_own = teams->n_own[rank->rank], n_most = n_own < rank->n_at_once ? n_own : rank->n_at_once;
+        rank->threads = threads_at_a_time(use->own_ns, rank->computing_ns, n_most);
+        rank->time_is_not_theirs = rank->threads < 1 / MORE_THREADS;
+        rank->worked_ns = use->own_ns;
+        rank->worked_error_ns = use->own_ns / sqrt(use->own_n);
     }
 }
 
 void thread_use_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey,
                               const struct thread_use *use)
 {
-    const struct trace *trace = analysis->trace;
+    uint32_t n_ranks = analysis->trace->n_ranks;
     struct arena arena = {0};
-    struct teams teams = {.trace = trace, .use = use, .crews = crews_of(trace, &arena)};
-    teams.n_here = arena_array(&arena, uint32_t, trace->n_ranks + 1);
-    teams.of_place = arena_array(&arena, struct place_use, trace->n_ranks + 1);
-    teams.unseen_ns = arena_array(&arena, double, trace->n_ranks + 1);
+    struct teams teams = {.analysis = analysis, .use = use, .crews = crews_of(analysis->trace, &arena)};
+    teams.n_sharing = arena_array(&arena, uint32_t, n_ranks + 1);
+    teams.n_own = arena_array(&arena, uint32_t, n_ranks + 1);
+    teams.by_rank = arena_array(&arena, struct cause_use, n_ranks + 1);
+    teams.unseen_ns = arena_array(&arena, double, n_ranks + 1);
     teams_gather(&teams, sites, survey);
     find_unseen(&teams);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
@@ -246,12 +333,16 @@ void thread_use_add_to_causes(struct analysis *analysis, struct sites *sites, co
         uint32_t place = analysis->steps[cause->step].place;
         if (place == CODE_NONE || !map_get(&teams.is_shared, place))
             continue;
-        count_at_once(&teams, place, teams.n_here);
-        use_of_place(&teams, place, teams.of_place);
-        count_threads(&teams, place, cause->is_elsewhere, cause->ranks, cause->n_ranks);
-        count_threads(&teams, place, cause->is_elsewhere, cause->others, cause->n_others);
+        find_doers(&teams, cause, place);
+        sum_by_rank(&teams);
+        count_at_once(&teams, false, teams.n_sharing);
+        count_at_once(&teams, true, teams.n_own);
+        count_threads(&teams, cause->ranks, cause->n_ranks);
+        count_threads(&teams, cause->others, cause->n_others);
+        late_leave_out_less(cause);
     }
-    sparse_release(&teams.sampled);
+    vec_release(&teams.worked);
+    vec_release(&teams.doers);
     map_release(&teams.is_shared);
     arena_release(&arena);
 }

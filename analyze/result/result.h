@@ -170,10 +170,10 @@ struct cause_rank {
     double unseen_ns;         /* beside time_ns, perhaps in it as well: no sample tells where it was */
     double borrowed_ns; /* of time_ns: by samples of other processes between the same calls, and none of its own */
     double worked_ns;   /* on a CPU in it, all those that were seen in it, whatever the thread that calls MPI did; */
-    double worked_error_ns; /* and the standard error of that */
-    bool ran_ahead;         /* threads ran it while that one was elsewhere: its time is not theirs */
-    double most_share;      /* of the time on a CPU of them all here, what one thread has, who has most; */
-    double most_error;      /* and the standard error of that */
+    double worked_error_ns;  /* and the standard error of that */
+    bool time_is_not_theirs; /* threads ran it while that one was elsewhere, or it waited for threads without a CPU */
+    double most_share;       /* of the time on a CPU of them all here, what one thread has, who has most; */
+    double most_error;       /* and the standard error of that */
 };
 
 struct cause_file {
@@ -360,6 +360,12 @@ struct cause {
     uint32_t n_when_ranks;
     uint32_t n_sites, n_files, n_partings, n_parts;
 };
+
+/* Of all that are known, those that are blamed first. */
+static inline const struct cause_rank *cause_rank_at(const struct cause *cause, uint32_t i)
+{
+    return i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+}
 
 /* An imbalance of the data: the same ranks are late by the same factor in many causes (blame/partitions.h). */
 struct partition {
@@ -687,6 +693,7 @@ struct analysis {
     struct repeated_fetch *fetches; /* at most a few, by site */
     struct spinning_loop *spinning; /* a large part of the run, and next to nobody waits for it: by node */
     struct code_node *nodes;
+    uint32_t *cause_of_frame;  /* by frame: the cause (found_as) whose code its samples have run, plus 1; 0 = none */
     struct fact *facts;        /* when they were asked for */
     double path_off_cpu_ns;    /* on the critical path: ready to run, without a CPU */
     uint32_t n_contradictions; /* causes whose blame is inferred and belied by their own gain (efficiency.h) */

@@ -218,9 +218,7 @@ static void calltree_release(struct calltree *tree)
     map_release(&tree->of_place);
 }
 
-/* The node whose own code a sample with this stack has run, as sites_sample_step names it; TRACE_NONE. Straight-line
- * code that a loop calls is the loop's own. */
-static uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
+uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
 {
     uint32_t step = sites_sample_step(tree->sites, frame);
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(tree->sites->steps, step);

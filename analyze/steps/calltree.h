@@ -104,6 +104,10 @@ struct calltree {
 /* The line, in the code of its parent, by which a routine is entered; 0 = not known. */
 uint32_t calltree_call_line(const struct calltree *tree, uint32_t node);
 
+/* The node whose own code a sample with this stack has run, as sites_sample_step names it; TRACE_NONE. Straight-line
+ * code that a loop calls is the loop's own. Nodes may be added to the tree. */
+uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame);
+
 /*
  * The place of a process's doing in the tree of loops and calls. A step names a place and the loop around its call;
  * which activations of it ran is known from the stacks of the samples in it: its time on a process is shared out over

@@ -16,6 +16,24 @@ static bool is_interpreted(const struct analysis *analysis, const struct cause *
            code_module_is_script(analysis->code, code_place(analysis->code, place)->module);
 }
 
+/* On average. With less, the process was mostly in it without any: its threads had no CPU, or one spun for another. */
+static bool runs_one_thread(const struct cause_rank *rank)
+{
+    return rank->threads > 1 / MORE_THREADS && rank->threads < MORE_THREADS;
+}
+
+/* A process is in it for a shorter time, though no more than one thread at a time runs it there either. */
+static bool others_run_one_thread(const struct cause *cause)
+{
+    const struct cause_rank *late = &cause->ranks[0];
+    for (uint32_t i = 1; i < cause->n_ranks + cause->n_others; i++) {
+        const struct cause_rank *rank = cause_rank_at(cause, i);
+        if (rank->computing_ns < late->computing_ns && rank->threads > 0 && rank->threads < MORE_THREADS)
+            return true;
+    }
+    return false;
+}
+
 enum thread_sharing thread_sharing_of(const struct analysis *analysis, const struct cause *cause)
 {
     const struct cause_rank *rank = cause->n_ranks ? &cause->ranks[0] : NULL;
@@ -32,10 +50,12 @@ enum thread_sharing thread_sharing_of(const struct analysis *analysis, const str
     if (rank->threads <= 0)
         return SHARED_EVENLY;
     bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;
-    bool is_alone = rank->threads < MORE_THREADS && had_cpus;
+    bool is_alone = runs_one_thread(rank) && had_cpus;
     /* A lock lets one thread run at a time, and so does a CPU that they share: then others are ready meanwhile. */
     bool may_lack = 2 * rank->threads_lacked_ns > (rank->n_threads - rank->threads) * rank->computing_ns;
-    return !is_alone ? SHARED_EVENLY : may_lack ? SHARED_BY_TURNS_OR_CPUS : SHARED_BY_TURNS;
+    if (!is_alone || (may_lack && others_run_one_thread(cause)))
+        return SHARED_EVENLY;
+    return may_lack ? SHARED_BY_TURNS_OR_CPUS : SHARED_BY_TURNS;
 }
 
 /* The call of MPI that a step is; NULL = it is none. */
@@ -174,7 +194,7 @@ static bool waits_for_workers(const struct cause *cause)
     double most_ns = 0;
     for (int turn = 0; turn < 2 && site && site->n_waiting; turn++)
         for (uint32_t i = 0; i < n; i++) {
-            const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+            const struct cause_rank *rank = cause_rank_at(cause, i);
             bool waits = waits_at(site, rank->rank);
             most_ns = fmax(most_ns, rank->time_ns);
             if (turn && waits && rank->time_ns >= NEGLIGIBLE_SHARE * most_ns)
@@ -264,7 +284,10 @@ static enum advice advice_of_kind(const struct analysis *analysis, const struct 
             return ADVICE_COMPARE_GENERATED;
         if (step->place == CODE_NONE)
             return ADVICE_SEE_STEPS;
-        /* What counts do not tell is done by what is called. */
+        /* Of code that is called on several ways, a decision tells of more work. Else what counts do not tell is done
+         * by what is called. */
+        if (cause->is_elsewhere && cause->n_partings)
+            return step->is_loop ? ADVICE_SHARE_LOOP : ADVICE_SHARE_WORK;
         return (cause->is_in_library && cause->library) || is_counted(analysis, step) ? ADVICE_COMPARE_CALLS
                                                                                       : advice_of_code(analysis, step);
     }

@@ -9,12 +9,12 @@ static bool is_as_long_on_all(const struct cause *cause)
     uint32_t n = cause->n_ranks + cause->n_others;
     double sum_ns = 0, sum_ns2 = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *rank = cause_rank_at(cause, i);
         sum_ns += rank->time_ns;
         sum_ns2 += rank->error_ns * rank->error_ns;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *rank = cause_rank_at(cause, i);
         double allowed_ns = SAME_DEVIATIONS * hypot(rank->error_ns, sqrt(sum_ns2) / n);
         if (rank->time_ns - allowed_ns > NOTABLY_LONGER * sum_ns / n)
             return false;

@@ -45,23 +45,24 @@ static double thread_error_ns(const struct cause_rank *rank)
 }
 
 /* Where helper threads run it while the one that calls MPI is elsewhere, as those that fetch data ahead, its time there
- * is what it waited for them. How long they took is known of both sides, or else not used. */
+ * is what it waited for them. So it is where they had no CPU. How long they took is known of both sides, or else not
+ * used. */
 static bool is_by_helpers(const struct cause *cause)
 {
-    bool ran_ahead = false, are_known = cause->kind != KIND_BLOCKED;
+    bool is_apart = false, are_known = cause->kind != KIND_BLOCKED;
     for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
-        ran_ahead |= rank->ran_ahead;
+        const struct cause_rank *rank = cause_rank_at(cause, i);
+        is_apart |= rank->time_is_not_theirs;
         are_known &= rank->worked_ns > 0;
     }
-    return ran_ahead && are_known;
+    return is_apart && are_known;
 }
 
 static void doing_of_helpers(struct doing *doing, const struct cause_rank *rank)
 {
     doing->time_ns = doing->computing_ns = rank->worked_ns;
     doing->cost_error = rank->worked_ns > 0 ? rank->worked_error_ns / rank->worked_ns : 0;
-    doing->error_ns = hypot(rank->worked_error_ns, thread_error_ns(rank));
+    doing->error_ns = hypot(rank->worked_error_ns, rank->unseen_ns / SAME_DEVIATIONS);
     doing->thread_ns = 0;
 }
 
@@ -181,7 +182,7 @@ struct sides sides_of(struct arena *arena, const struct cause *cause)
     struct part_floor floor = late_part_floor(cause);
     bool by_helpers = is_by_helpers(cause);
     for (uint32_t i = 0; i < n_most; i++) {
-        const struct cause_rank *rank = i < cause->n_ranks ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        const struct cause_rank *rank = cause_rank_at(cause, i);
         if (i < cause->n_late)
             crowd_add(&sides.late, rank, by_helpers);
         else if (late_has_part(&floor, rank))

@@ -390,7 +390,9 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     case PARTING_TRIPS:
         return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
-        return arena_printf(arena, "the condition at %s leads %s %s, but on %s %s", where ? where : routine,
+        return arena_printf(arena, "%s leads %s %s, but on %s %s",
+                            where ? arena_printf(arena, "the condition at %s", where)
+                                  : arena_printf(arena, "a condition in %s()", routine),
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "to line %u", parting->line_to)
                                 : "here",

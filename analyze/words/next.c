@@ -107,11 +107,11 @@ static const char *const advice_for_threads[ADVICE_N] = {
         "these threads of rank %u call MPI themselves: divide the work evenly among them, or among ranks and threads "
         "together",
     [ADVICE_SHORTEN_SECTION] =
-        "let the threads of rank %u work at the same time: shorten the critical section or lock around it, or give "
-        "each thread data of its own",
+        "let the threads of rank %u work at the same time: cut it into more pieces, shorten the critical section or "
+        "lock around it, or give each thread data of its own",
     [ADVICE_LET_RUN_AT_ONCE] =
         "let the threads of rank %u work at the same time: give each a CPU of its own first; if they still take turns, "
-        "shorten the critical section or lock around it",
+        "cut it into more pieces, or shorten the critical section or lock around it",
 };
 
 const char *next_for_advice(enum advice advice)

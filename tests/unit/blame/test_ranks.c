@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank by rank: where the time went, who made whom wait, and what the critical path is made of. */
+#include "analyze/blame/late.h"
 #include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>
@@ -136,10 +137,44 @@ static void nobody_waits_for_itself(void **state)
     scene_free(scene);
 }
 
+/* Two ranks are blamed for more work in a loop, of which one does a third. Its blame is for want of a CPU. */
+static void who_does_less_is_not_late_for_more_work(void **state)
+{
+    (void)state;
+    for (uint64_t least = 1; least < 4; least++) {
+        struct cause_rank ranks[] = {{.rank = 0, .blame_ns = 300, .executions = 3, .instructions = 3000},
+                                     {.rank = 1, .blame_ns = 200, .executions = 1, .instructions = 1000 * least}};
+        struct cause cause = {.kind = KIND_MORE_WORK, .ranks = ranks, .n_ranks = 2, .n_late = 2};
+        late_leave_out_less(&cause);
+        assert_int_equal(cause.n_late, least == 1 ? 1 : 2);
+        cause = (struct cause){.kind = KIND_SLOWER, .ranks = ranks, .n_ranks = 2, .n_late = 2};
+        late_leave_out_less(&cause);
+        assert_int_equal(cause.n_late, 2);
+    }
+}
+
+/* The same by what threads worked, where a process waited for threads without a CPU. It must be known of both. */
+static void who_works_less_is_not_late_either(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct cause_rank ranks[] = {{.rank = 0, .blame_ns = 300, .worked_ns = known ? 9000 : 0},
+                                     {.rank = 1, .blame_ns = 200, .worked_ns = 3000, .time_is_not_theirs = true}};
+        struct cause cause = {.kind = KIND_MORE_TIME, .ranks = ranks, .n_ranks = 2, .n_late = 2};
+        late_leave_out_less(&cause);
+        assert_int_equal(cause.n_late, known ? 1 : 2);
+        ranks[1].worked_error_ns = 2000;
+        cause.n_late = 2;
+        late_leave_out_less(&cause);
+        assert_int_equal(cause.n_late, 2);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_run_is_shared_out_by_rank),
-                                       cmocka_unit_test(nobody_waits_for_itself),
-                                       cmocka_unit_test(a_call_reached_on_two_paths_is_one_step)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_run_is_shared_out_by_rank), cmocka_unit_test(nobody_waits_for_itself),
+        cmocka_unit_test(who_does_less_is_not_late_for_more_work), cmocka_unit_test(who_works_less_is_not_late_either),
+        cmocka_unit_test(a_call_reached_on_two_paths_is_one_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

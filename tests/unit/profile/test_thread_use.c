@@ -18,7 +18,8 @@ static void threads_are_counted_at_a_time(void **state)
     assert_true(threads_at_a_time(5, 0, 2) == 0);
 }
 
-/* Ready and without a CPU is lacking one, asleep is not. A thread that was never seen to leave a CPU lacked nothing. */
+/* Ready and without a CPU is lacking one, asleep is not. Neither is losing it to a thread that was woken, right before
+ * a sleep. A thread that was never seen to leave a CPU lacked nothing. */
 static void time_without_a_cpu_is_summed_up(void **state)
 {
     (void)state;
@@ -26,13 +27,15 @@ static void time_without_a_cpu_is_summed_up(void **state)
         {.kind = EV_ON, .loc = 2, .time_ns = 90},  {.kind = EV_OFF, .flags = WW_SW_PREEMPTED, .loc = 2, .time_ns = 100},
         {.kind = EV_ON, .loc = 2, .time_ns = 150}, {.kind = EV_OFF, .loc = 2, .time_ns = 200},
         {.kind = EV_ON, .loc = 2, .time_ns = 300}, {.kind = EV_OFF, .flags = WW_SW_PREEMPTED, .loc = 2, .time_ns = 310},
-        {.kind = EV_ON, .loc = 2, .time_ns = 317},
+        {.kind = EV_ON, .loc = 2, .time_ns = 390}, {.kind = EV_OFF, .loc = 2, .time_ns = 392},
+        {.kind = EV_ON, .loc = 2, .time_ns = 400}, {.kind = EV_OFF, .flags = WW_SW_PREEMPTED, .loc = 2, .time_ns = 410},
+        {.kind = EV_ON, .loc = 2, .time_ns = 417}, {.kind = EV_OFF, .flags = WW_SW_PREEMPTED, .loc = 2, .time_ns = 430},
     };
     struct thread_use use = {0};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         thread_use_switch(&use, &events[i]);
-    assert_int_equal(use.lives.at[2].lacked_ns, 57);
-    assert_int_equal(use.lives.at[0].lacked_ns, 0);
+    assert_int_equal(thread_life_lacked_ns(&use.lives.at[2]), 50 + 2 + 7);
+    assert_int_equal(thread_life_lacked_ns(&use.lives.at[0]), 0);
     thread_use_release(&use);
 }
 

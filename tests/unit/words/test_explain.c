@@ -108,26 +108,29 @@ static const struct {
     uint32_t n_threads, n_at_once;
     double at_a_time, most_share, most_error, lacking_ns, threads_lacked_ns;
     const char *told, *next; /* NULL: nothing is said of threads */
+    double others_at_a_time;
 } sharings[] = {
     {4, 4, 1.4, 0.71, 0.02, 0, 0, "; one of 4 threads of rank 1 has 71 % of that rank's time in it",
-     "divide it evenly among the threads of rank 1 first: another schedule"},
+     "divide it evenly among the threads of rank 1 first: another schedule", 0},
     {2, 2, 1.1, 0.91, 0.03, 0, 0, "; one of 2 threads of rank 1 has 91 % of that rank's time in it",
-     "divide it evenly among the threads of rank 1 first"},
+     "divide it evenly among the threads of rank 1 first", 0},
     /* Too few samples to know. */
-    {4, 4, 3.1, 0.36, 0.1, 0, 0, NULL, NULL},
-    {4, 4, 3.9, 0.27, 0.01, 0, 0, NULL, NULL},
+    {4, 4, 3.1, 0.36, 0.1, 0, 0, NULL, NULL, 0},
+    {4, 4, 3.9, 0.27, 0.01, 0, 0, NULL, NULL, 0},
     {4, 4, 1, 0.27, 0.01, 0, 0, "; 4 threads of rank 1 take turns in it, one at a time",
-     "let the threads of rank 1 work at the same time: shorten the critical section"},
+     "let the threads of rank 1 work at the same time: cut it into more pieces", 0},
     /* Of 9 s that three more threads could have worked, they had no CPU for 4 or 5. */
     {4, 4, 1, 0.27, 0.01, 0, 4e9, "; 4 threads of rank 1 take turns in it, one at a time",
-     "let the threads of rank 1 work at the same time: shorten the critical section"},
+     "let the threads of rank 1 work at the same time: cut it into more pieces", 0},
     {4, 4, 1, 0.27, 0.01, 0, 5e9,
      "; 4 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
-     "let the threads of rank 1 work at the same time: give each a CPU of its own first"},
+     "let the threads of rank 1 work at the same time: give each a CPU of its own first", 0},
+    /* The other rank's do so as well, and are done sooner. */
+    {4, 4, 1, 0.27, 0.01, 0, 5e9, NULL, NULL, 1.2},
     /* They have one CPU, or others use the rest: no wonder. */
-    {4, 1, 1, 0.27, 0.01, 0, 0, NULL, NULL},
-    {4, 4, 1, 0.27, 0.01, 1.5e9, 0, NULL, NULL},
-    {1, 4, 1, 1, 0.01, 0, 0, NULL, NULL},
+    {4, 1, 1, 0.27, 0.01, 0, 0, NULL, NULL, 0},
+    {4, 4, 1, 0.27, 0.01, 1.5e9, 0, NULL, NULL, 0},
+    {1, 4, 1, 1, 0.01, 0, 0, NULL, NULL, 0},
 };
 
 static void threads_that_share_unevenly_are_told(void **state)
@@ -147,7 +150,8 @@ static void threads_that_share_unevenly_are_told(void **state)
                                   .threads = sharings[i].at_a_time,
                                   .most_share = sharings[i].most_share,
                                   .most_error = sharings[i].most_error};
-        struct cause_rank other = {.rank = 0, .time_ns = 1e9};
+        struct cause_rank other = {
+            .rank = 0, .time_ns = 1e9, .computing_ns = 1e9, .threads = sharings[i].others_at_a_time};
         struct cause cause = {.kind = KIND_MORE_TIME,
                               .waiting_ns = 1e9,
                               .lacking_ns = sharings[i].lacking_ns,
@@ -302,7 +306,7 @@ static void work_of_helpers_is_compared_where_they_ran_ahead(void **state)
          .worked_error_ns = 10e6},
         {.rank = 1, .time_ns = 100e6, .computing_ns = 100e6, .worked_ns = 250e6, .worked_error_ns = 3e6}};
     expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 10 x as long in it as rank 1");
-    ranks[1].ran_ahead = true;
+    ranks[1].time_is_not_theirs = true;
     expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 4.0 x as long in it as rank 1");
     ranks[0].worked_ns = 0; /* not known of both */
     expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 10 x as long in it as rank 1");
@@ -789,6 +793,8 @@ static void partings_are_told(void **state)
          "the condition at a.c:8 leads to line 9 90 % of the time, but on rank 0 10 %"},
         {{.kind = PARTING_BRANCH, .file = "a.c", .line_first = 8, .line_last = 8, .line_to = 8, .late = 1, .others = 0},
          "the condition at a.c:8 leads here every time, but on rank 0 never"},
+        {{.kind = PARTING_BRANCH, .routine = "treat", .late = .25, .others = 0},
+         "a condition in treat() leads here 25 % of the time, but on rank 0 never"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 41, .others = 11},
          "walk() calls itself 3.7 x as often for each call from outside"},
         {{.kind = PARTING_RECURSION,

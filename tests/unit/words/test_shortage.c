@@ -44,7 +44,7 @@ static void expect(struct fixture *f, const char *text, bool is_short)
 {
     struct arena arena = {0};
     const struct label_book book = {.arena = &arena, .analysis = &f->analysis};
-    hosts_write(&f->analysis);
+    hosts_write(&f->analysis, NULL);
     /* Little that nothing explains is not worth a look. */
     f->analysis.machine.share = 0.02;
     machine_judge(&f->analysis.machine);
@@ -105,6 +105,31 @@ static void reasons_are_told(void **state)
     arena_release(&f.analysis.arena);
 }
 
+/* Threads that end within a millisecond are not watched. They tell for how long they needed a CPU. */
+static void young_threads_are_busy_too(void **state)
+{
+    struct fixture f;
+    struct arena arena = {0};
+    struct rank_summary times[RANKS] = {{.compute_ns = 4 * S, .descheduled_ns = 6 * S}};
+    (void)state;
+    for (int is_many = 0; is_many < 2; is_many++) {
+        fixture_make(&f);
+        for (int rank = 0; rank < RANKS; rank++) {
+            f.processes[rank].machine.n_cpus = (f.processes[rank].cpus = CPUS(0, 4)).n;
+            times[rank] = times[0];
+        }
+        f.analysis.ranks = times;
+        f.analysis.machine.share = 0.6;
+        hosts_write(&f.analysis, (double[RANKS]){0, is_many ? 29 * S : 11 * S});
+        machine_judge(&f.analysis.machine);
+        const char *reason = shortage_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis}).at[0];
+        assert_int_equal(machine_is_short(&f.analysis.machine), is_many);
+        assert_true(!is_many || strstr(reason, "at times 6 threads of 4 ranks shared 4 CPUs (rank 1 had 3)"));
+        arena_release(&f.analysis.arena);
+    }
+    arena_release(&arena);
+}
+
 /* Hosts may be short of CPUs although no rank lacked one: then transfers have another reason. */
 static void transfers_lack_cpus_only_where_ranks_did(void **state)
 {
@@ -118,7 +143,7 @@ static void transfers_lack_cpus_only_where_ranks_did(void **state)
     f.analysis.n_steps = 1;
     f.analysis.efficiency.all_ns = 100 * S;
     f.analysis.machine.share = 0.6;
-    hosts_write(&f.analysis);
+    hosts_write(&f.analysis, NULL);
     machine_judge(&f.analysis.machine);
     assert_int_equal(advice_of_transfer(&f.analysis, 0), ADVICE_FEWER_MESSAGES);
     f.analysis.efficiency.descheduled_ns = 10 * S;
@@ -141,7 +166,7 @@ static void a_stopped_process_lacks_no_cpu(void **state)
         f.analysis.machine.stops = &stop;
         f.analysis.machine.n_stops = 1;
         f.analysis.machine.share = 0.6;
-        hosts_write(&f.analysis);
+        hosts_write(&f.analysis, NULL);
         machine_judge(&f.analysis.machine);
         struct sentences reasons = shortage_reasons(&(struct label_book){.arena = &arena, .analysis = &f.analysis});
         assert_int_equal(reasons.n, 1);
@@ -228,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reasons_are_told),
+        cmocka_unit_test(young_threads_are_busy_too),
         cmocka_unit_test(transfers_lack_cpus_only_where_ranks_did),
         cmocka_unit_test(a_stopped_process_lacks_no_cpu),
         cmocka_unit_test(who_took_the_cpus_is_told),
