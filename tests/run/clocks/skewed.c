@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     double value = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 12; i++) {
         value += work(rank == 1 ? 8000000 : 1000000);
         MPI_Barrier(MPI_COMM_WORLD);
         value += work(rank == 1 ? 4000000 : 500000);

@@ -44,9 +44,12 @@ sys.exit(bool(faults))
 END
 for level in -O1 -O2 -O3; do
     # shellcheck disable=SC2046
-    mpicc $("$tool" cc) $level -g "$source" -o parting
+    mpicc $("$tool" cc) $level -g "$source" -o parting$level &
+done
+wait
+for level in -O1 -O2 -O3; do
     for run in 1 2 3; do # others may keep a rank from its CPU
-        mpirun -n 2 "$tool" record ./parting 2>log || { cat log; exit 1; }
+        mpirun -n 2 "$tool" record ./parting$level 2>log || { cat log; exit 1; }
         "$tool" report --format json >report.json
         "$tool" report --top 0 --width 500 >report.txt
         if python3 check.py "$source" $level >found; then
@@ -59,10 +62,8 @@ for level in -O1 -O2 -O3; do
     rm -rf ./*.whywait
 done
 
-# shellcheck disable=SC2046
-mpicc $("$tool" cc) -O1 -g "$source" -o parting
 for run in 1 2 3; do # who lacks a CPU carries less of the blame, and is not called late
-    OMPI_MCA_mpi_yield_when_idle=1 mpirun -n 4 "$tool" record -o run$run ./parting 2>log || { cat log; exit 1; }
+    OMPI_MCA_mpi_yield_when_idle=1 mpirun -n 4 "$tool" record -o run$run ./parting-O1 2>log || { cat log; exit 1; }
     "$tool" report --format json run$run >report$run.json
 done
 python3 - <<'END'

@@ -45,9 +45,15 @@ def same(machine, n, *words, said="", **more):
     leaves_nobody(machine, what)
 
 
+def is_begun(machine, n):
+    return sum("bin/spread" in command.split(" ")[0] for command, _ in machine.processes().values()) >= n
+
+
 def is_killed(machine, who, delay):
-    """One of all processes is killed at some time: the outcome is right, or the status is not 0; nobody is left."""
+    """One of all processes is killed at some time since all have begun: the outcome is right, or the status is not 0; nobody is left.
+    A launcher that is killed before that may itself leave what it was about to begin."""
     expected, started = alone(machine), machine.start(2, work(machine), WHYWAIT_PATIENCE="2")
+    until(lambda: started.poll() is not None or is_begun(machine, 4), 20)
     time.sleep(delay)
     victims = [(pid, command) for pid, (command, _) in machine.processes().items() if who in command.split(" ")[0]]
     victim = random.choice(victims or [(started.pid, machine.launcher)])
@@ -101,7 +107,7 @@ def is_killed_before_meeting(machine):
 
 def kill(machine):
     for i in range(int(sys.argv[3])):
-        is_killed(machine, ("spread", "whywait-mpi", "mpirun")[i % 3], random.uniform(0.1, 1))
+        is_killed(machine, ("spread", "whywait-mpi", "mpirun")[i % 3], random.uniform(0, 0.6))
 
 
 def work_together(machine):
