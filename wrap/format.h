@@ -387,11 +387,13 @@ struct ww_bins {
 enum ww_bin_kind {
     WW_BIN_EXECUTIONS = 1,
     WW_BIN_BYTES = 2,
-    /* Of threads that have ended, too young to be sampled for sure: point WW_YOUNG_CPU is ns on a CPU, WW_YOUNG_READY
-     * ns ready to run but without one. Also in programs that count nothing, and then of module 0. */
+    /* Of threads that have ended and used less than WW_YOUNG_NS of a CPU, too young to be sampled for sure: point
+     * WW_YOUNG_CPU is ns on a CPU, WW_YOUNG_READY ns ready to run but without one. Also in programs that count
+     * nothing, and then of module 0. */
     WW_BIN_TIME = 3,
 };
 enum ww_young { WW_YOUNG_CPU, WW_YOUNG_READY, WW_YOUNG_N };
+enum { WW_YOUNG_NS = 20000000 };
 
 /* A module whose points section (wrap/points.h) was found. It is the module loaded with this bias when the
  * record was written. In the file of the thread that found it; meant for all files of the process. */

@@ -114,21 +114,32 @@ void thread_use_release(struct thread_use *use)
 /* Of one thread, with one call stack. */
 struct worked {
     uint32_t place, frame, location;
+    bool is_young;
     double ns, n; /* of samples, and how many */
+};
+
+/* Of the threads of one process that were too young to be watched: on a CPU, and of that as sampled; ready without
+ * one. */
+struct young {
+    double used_ns, sampled_ns, n, ready_ns;
 };
 
 /* Of one thread, in a cause's place, and by the ways that are the cause's. */
 struct doer {
     uint32_t location;
+    bool is_young;
     double place_ns, place_n, own_ns, own_n;
 };
 
 /* Of one cause, by rank. */
 struct cause_use {
-    double own_ns, own_n; /* of all its threads, by the cause's ways */
-    double doers_ns;      /* in the place, those that came by these */
+    double own_ns;                /* of all its threads, by the cause's ways */
+    double watched_ns, watched_n; /* of that, but for young ones, */
+    double young_n;               /* and of these */
+    double doers_ns;              /* in the place, those that came by these */
     bool is_place; /* these do hardly anything else there: the threads that come by other ways share it with them */
-    double all_ns, most_ns, n, lacked_ns; /* of all that share it */
+    double all_ns, most_ns, n, lacked_ns; /* of all that share it; none is lacked by young ones, */
+    double sharing_young_n;               /* of which so many samples are there */
     uint32_t n_callers;
 };
 
@@ -139,7 +150,7 @@ struct teams {
     struct map is_shared;        /* places that workers run */
     const struct crew *crews;    /* by rank */
     uint32_t *n_sharing, *n_own; /* likewise: count_at_once */
-    double *unseen_ns;           /* likewise: young threads were on a CPU, and no sample tells where */
+    struct young *young;         /* likewise */
     struct cause_use *by_rank;   /* of the cause that is looked at, */
     VEC(struct doer) doers;      /* and of the threads that were seen in its place, by location */
 };
@@ -168,8 +179,11 @@ static void teams_gather(struct teams *teams, struct sites *sites, const struct 
     const struct thread_use *use = teams->use;
     for (size_t i = 0; i < use->sampled.n; i++) {
         uint32_t frame = key_high(use->sampled.at[i].key), location = (uint32_t)use->sampled.at[i].key;
-        *vec_push(&teams->worked) = (struct worked){place_of(sites, frame), frame, location, use->sampled.at[i].ns,
-                                                    sparse_get(&use->n, use->sampled.at[i].key)};
+        *vec_push(&teams->worked) = (struct worked){.place = place_of(sites, frame),
+                                                    .frame = frame,
+                                                    .location = location,
+                                                    .ns = use->sampled.at[i].ns,
+                                                    .n = sparse_get(&use->n, use->sampled.at[i].key)};
     }
     vec_sort(&teams->worked, worked_compare);
     for (size_t i = 0; i < survey->entries.n; i++) {
@@ -186,15 +200,30 @@ void thread_use_add_young(const struct thread_use *use, const struct trace *trac
         by_rank[trace->locations[i].rank] += use->lives.at[i].young_needed_ns;
 }
 
-static void find_unseen(const struct teams *teams)
+/* For how long young threads were on a CPU is known exactly, and samples of some of them tell where. */
+static void weigh_young(struct teams *teams, struct arena *arena)
 {
     const struct thread_use *use = teams->use;
-    for (uint32_t i = 0; i < use->lives.n; i++)
-        teams->unseen_ns[teams->analysis->trace->locations[i].rank] += use->lives.at[i].young_ns;
-    for (size_t i = 0; i < use->sampled.n; i++) {
-        uint32_t location = (uint32_t)use->sampled.at[i].key;
-        if (!use->lives.at[location].calls_mpi)
-            teams->unseen_ns[teams->analysis->trace->locations[location].rank] -= use->sampled.at[i].ns;
+    const struct trace_location *locations = teams->analysis->trace->locations;
+    double *sampled_ns = arena_array(arena, double, use->lives.n + 1);
+    for (size_t i = 0; i < teams->worked.n; i++)
+        sampled_ns[teams->worked.at[i].location] += teams->worked.at[i].ns;
+    for (uint32_t i = 0; i < use->lives.n; i++) {
+        const struct thread_life *life = &use->lives.at[i];
+        teams->young[locations[i].rank].used_ns += life->young_ns;
+        teams->young[locations[i].rank].ready_ns += life->young_needed_ns - life->young_ns;
+    }
+    for (size_t i = 0; i < teams->worked.n; i++) {
+        struct worked *worked = &teams->worked.at[i];
+        struct young *young = &teams->young[locations[worked->location].rank];
+        worked->is_young = !use->lives.at[worked->location].calls_mpi && sampled_ns[worked->location] < WW_YOUNG_NS;
+        young->sampled_ns += worked->is_young ? worked->ns : 0;
+        young->n += worked->is_young ? worked->n : 0;
+    }
+    for (size_t i = 0; i < teams->worked.n; i++) {
+        struct worked *worked = &teams->worked.at[i];
+        const struct young *young = &teams->young[locations[worked->location].rank];
+        worked->ns *= worked->is_young ? fmax(1, young->used_ns / young->sampled_ns) : 1;
     }
 }
 
@@ -226,7 +255,7 @@ static void find_doers(struct teams *teams, const struct cause *cause, uint32_t 
     for (; i < teams->worked.n && at[i].place == place; i++) {
         bool is_own = !cause->is_elsewhere || teams->analysis->cause_of_frame[at[i].frame] == cause->found_as + 1;
         if (!teams->doers.n || teams->doers.at[teams->doers.n - 1].location != at[i].location)
-            *vec_push(&teams->doers) = (struct doer){.location = at[i].location};
+            *vec_push(&teams->doers) = (struct doer){.location = at[i].location, .is_young = at[i].is_young};
         struct doer *doer = &teams->doers.at[teams->doers.n - 1];
         doer->place_ns += at[i].ns;
         doer->place_n += at[i].n;
@@ -242,7 +271,9 @@ static void sum_by_rank(const struct teams *teams)
         const struct doer *doer = &teams->doers.at[i];
         struct cause_use *at = &teams->by_rank[rank_of(teams, doer)];
         at->own_ns += doer->own_ns;
-        at->own_n += doer->own_n;
+        at->watched_ns += doer->is_young ? 0 : doer->own_ns;
+        at->watched_n += doer->is_young ? 0 : doer->own_n;
+        at->young_n += doer->is_young ? doer->own_n : 0;
         at->doers_ns += doer->own_ns > 0 ? doer->place_ns : 0;
         at->is_place = at->own_ns >= MOST_SHARE * at->doers_ns;
     }
@@ -255,7 +286,8 @@ static void sum_by_rank(const struct teams *teams)
         at->most_ns = fmax(at->most_ns, ns);
         at->n += at->is_place ? doer->place_n : doer->own_n;
         at->n_callers += ns > 0 && life->calls_mpi;
-        at->lacked_ns += ns > 0 ? (double)thread_life_lacked_ns(life) : 0;
+        at->lacked_ns += ns > 0 && !doer->is_young ? (double)thread_life_lacked_ns(life) : 0;
+        at->sharing_young_n += !doer->is_young ? 0 : at->is_place ? doer->place_n : doer->own_n;
     }
 }
 
@@ -283,20 +315,40 @@ static void count_at_once(const struct teams *teams, bool is_own, uint32_t *n_by
     vec_release(&ends);
 }
 
+/* Of `k` samples among `n`. As if there had been one more of each kind: few that agree are no proof. */
+static double likely_share(double k, double n)
+{
+    return (k + 1) / (n + 2);
+}
+
+static double share_error(double k, double n)
+{
+    double share = likely_share(k, n);
+    return sqrt(share * (1 - share) / (n + 2));
+}
+
 /* The part that one thread has is known as well as its samples among all of them tell. */
 static void share_among_threads(const struct teams *teams, struct cause_rank *rank)
 {
     const struct cause_use *use = &teams->by_rank[rank->rank];
+    const struct young *young = &teams->young[rank->rank];
     if (!(use->all_ns > 0))
         return;
     rank->n_threads = teams->n_sharing[rank->rank];
     rank->n_callers = use->n_callers;
     rank->n_at_once = teams->crews[rank->rank].n_at_once;
     rank->threads_lacked_ns = use->lacked_ns;
+    if (use->sharing_young_n > 0)
+        rank->threads_lacked_ns += young->ready_ns * use->sharing_young_n / young->n;
     rank->most_share = use->most_ns / use->all_ns;
-    /* As if there had been one more sample of each kind: few that agree are no proof. */
-    double part = (rank->most_share * use->n + 1) / (use->n + 2);
-    rank->most_error = sqrt(part * (1 - part) / (use->n + 2));
+    rank->most_error = share_error(rank->most_share * use->n, use->n);
+}
+
+/* What young threads may have done here beside what is taken for theirs, `n` of whose samples are here. */
+static double unseen_ns(const struct young *young, double n)
+{
+    double most_share = likely_share(n, young->n) + SAME_DEVIATIONS * share_error(n, young->n);
+    return young->used_ns * (fmin(1, most_share) - (young->n > 0 ? n / young->n : 0));
 }
 
 static void count_threads(const struct teams *teams, struct cause_rank *ranks, uint32_t n)
@@ -305,14 +357,14 @@ static void count_threads(const struct teams *teams, struct cause_rank *ranks, u
         struct cause_rank *rank = &ranks[i];
         const struct cause_use *use = &teams->by_rank[rank->rank];
         share_among_threads(teams, rank);
-        rank->unseen_ns += fmax(0, teams->unseen_ns[rank->rank]);
+        rank->unseen_ns += unseen_ns(&teams->young[rank->rank], use->young_n);
         if (!(use->own_ns > 0))
             continue;
         uint32_t n_own = teams->n_own[rank->rank], n_most = n_own < rank->n_at_once ? n_own : rank->n_at_once;
         rank->threads = threads_at_a_time(use->own_ns, rank->computing_ns, n_most);
         rank->time_is_not_theirs = rank->threads < 1 / MORE_THREADS;
         rank->worked_ns = use->own_ns;
-        rank->worked_error_ns = use->own_ns / sqrt(use->own_n);
+        rank->worked_error_ns = use->watched_ns / sqrt(fmax(1, use->watched_n));
     }
 }
 
@@ -325,9 +377,9 @@ void thread_use_add_to_causes(struct analysis *analysis, struct sites *sites, co
     teams.n_sharing = arena_array(&arena, uint32_t, n_ranks + 1);
     teams.n_own = arena_array(&arena, uint32_t, n_ranks + 1);
     teams.by_rank = arena_array(&arena, struct cause_use, n_ranks + 1);
-    teams.unseen_ns = arena_array(&arena, double, n_ranks + 1);
+    teams.young = arena_array(&arena, struct young, n_ranks + 1);
     teams_gather(&teams, sites, survey);
-    find_unseen(&teams);
+    weigh_young(&teams, &arena);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         uint32_t place = analysis->steps[cause->step].place;

@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 /* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. A thread
- * that has used less than YOUNG_NS may have ended before the sampler found it. Asking the kernel takes some 10 us. */
-enum { LAST_PASS = 3, YOUNG_NS = 20000000, WORTH_ASKING_NS = 100000 };
+ * that has used less than WW_YOUNG_NS may have ended before the sampler found it. Asking the kernel takes some 10 us.
+ */
+enum { LAST_PASS = 3, WORTH_ASKING_NS = 100000 };
 enum { SCAN_PATIENCE = 10000 }; /* looks at another thread's search for modules before it is given up */
 
 enum state { UNUSED, BEGINNING, LOOKED_AT, TAKES_ITS_OWN };
@@ -79,7 +80,7 @@ static void thread_ends(void *value)
         return;
     }
     uint64_t began_ns = recorder_cpu_ns();
-    bool is_young = began_ns < YOUNG_NS && !recorder_calls_mpi;
+    bool is_young = began_ns < WW_YOUNG_NS && !recorder_calls_mpi;
     bool was_off = recorder_now_ns() - worker->began_ns > began_ns + WORTH_ASKING_NS;
     uint64_t ready_ns = is_young && was_off ? machine_ready_ns() : 0;
     lock(&before);
