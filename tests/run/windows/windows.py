@@ -96,7 +96,7 @@ def late_ranks(found, routine):
 
 def check_causes():
     """The first half of the run has another cause than the second: both are there, and no time between windows."""
-    found, said, folder = report("turns", 400, ["--window", "200ms", "--every", "500ms"])
+    found, said, folder = report("turns", 200, ["--window", "100ms", "--every", "250ms"])
     that(windows_of(found) >= 3, "windows:", found["notes"])
     check_trend(folder, windows_of(found))
     that("recorded in %d windows" % windows_of(found) in said, "the run said", said)
@@ -108,7 +108,7 @@ def check_causes():
         that("MPI_Wait" in calls, "for", routine, "others wait at", calls)
     that(not any("recording was off" in cause["name"] for cause in found["causes"] if cause["share"] >= 0.1), "time between windows is a cause")
     check_damaged_trend(folder)
-    whole, said, folder = report("turns", 100, [])
+    whole, said, folder = report("turns", 50, [])
     that(found["mpi_calls"] < 0.7 * 4 * whole["mpi_calls"], found["mpi_calls"], "calls of", 4 * whole["mpi_calls"])
     that(windows_of(whole) == 0, "a run without windows:", whole["notes"])
     done = subprocess.run([tool, "trend", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -117,8 +117,8 @@ def check_causes():
 
 def check_killed():
     """In the first window, between two, and somewhere: what was recorded until then is there."""
-    for options, turns, n_least, n_most in ((["--window", "1h", "--every", "2h"], 50, 0, 0), (["--window", "250ms", "--every", "1h"], 120, 1, 1),
-                                            (["--window", "200ms", "--every", "500ms"], 250, 2, 1000)):
+    for options, turns, n_least, n_most in ((["--window", "1h", "--every", "2h"], 25, 0, 0), (["--window", "125ms", "--every", "1h"], 60, 1, 1),
+                                            (["--window", "100ms", "--every", "250ms"], 125, 2, 1000)):
         found, said, folder = report("killed", turns, options, ends_well=False)
         that(n_least <= windows_of(found) <= n_most, "killed", options, found["notes"])
         is_compared = any("whywait trend" in note for note in found["notes"])
@@ -133,7 +133,7 @@ def check_fortran():
     for what in FORTRAN if mpifort else ():
         subprocess.run([mpifort, "-O2", "-g", *FORTRAN[what], os.path.join(here, "turns.F90"), "-J", scratch, "-o", os.path.join(scratch, what)],
                        check=True, stderr=subprocess.DEVNULL)
-        found, said, folder = report(what, 300, ["--window", "150ms", "--every", "450ms"])
+        found, said, folder = report(what, 150, ["--window", "75ms", "--every", "225ms"])
         that(windows_of(found) >= 3, what, "windows:", found["notes"])
         check_trend(folder, windows_of(found))
         for routine, rank in ("first_half", 1), ("second_half", 2):
@@ -177,14 +177,14 @@ def check_no_room():
 
 
 def check_rest():
-    found, said, folder = report("pairs", 250, ["--window", "200ms", "--every", "600ms"])
+    found, said, folder = report("pairs", 125, ["--window", "100ms", "--every", "300ms"])
     that(any("recorded as a whole" in note for note in found["notes"]), "without collective calls:", found["notes"])
     that("no collective call of all processes" in said, "without collective calls, the run said", said)
     that(late_ranks(found, "first_half")[0] == {1}, "without collective calls, first_half is blamed on", late_ranks(found, "first_half"))
-    found, said, folder = report("thread", 250, ["--window", "200ms", "--every", "600ms"])
+    found, said, folder = report("thread", 125, ["--window", "100ms", "--every", "300ms"])
     that(windows_of(found) >= 2, "with threads:", found["notes"])
     that(found["efficiency"]["unrecorded_ns"] >= 0.3 * found["efficiency"]["all_ns"], "with threads, unrecorded", found["efficiency"])
-    found, said, folder = report("turns", 150, ["--window", "200ms", "--every", "600ms", "--limit", "200k"])
+    found, said, folder = report("turns", 75, ["--window", "100ms", "--every", "300ms", "--limit", "200k"])
     that("LOST" in said or windows_of(found) >= 2, "without room:", said)
 
 
