@@ -51,8 +51,8 @@ static void node_add(struct causes *causes, uint64_t key, double ns, bool is_bla
 }
 
 /* Which nodes lie in the code that names their cause. A cause may have more, beside it, of which its ranks run as much
- * as the others do or hardly any: what is said of times and executions is said of the code that is named. Where others
- * never come to any of it, it is said of all. */
+ * as the others do or hardly any, the same code among it if it is entered on another way: what is said of times and
+ * executions is said of the code that is named. Where others never come to any of it, it is said of all. */
 static void causes_mark_inside(struct causes *causes)
 {
     const struct rollup *rollup = &causes->rollup;
@@ -61,7 +61,8 @@ static void causes_mark_inside(struct causes *causes)
         uint32_t node = rollup->order.at[i], cause = rollup->cause_of.at[node], parent = rollup->nodes.at[node].parent;
         if (cause == ROLLUP_NONE)
             continue;
-        bool is_named = rollup->nodes.at[node].code == rollup->nodes.at[rollup->causes.at[cause].node].code;
+        bool is_named = rollup->nodes.at[node].code == rollup->nodes.at[rollup->causes.at[cause].node].code &&
+                        !rollup->may_be_even.at[node];
         bool is_below = parent != ROLLUP_NONE && rollup->cause_of.at[parent] == cause && causes->is_inside.at[parent];
         causes->is_inside.at[node] = is_named || is_below || rollup->causes.at[cause].has_others;
     }

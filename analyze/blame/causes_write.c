@@ -49,7 +49,7 @@ static bool has_all_executions(const struct writer *writer)
         if (rollup->nodes.at[node].code != code)
             continue;
         add_times_below(rollup, node, &all);
-        if (rollup->cause_of.at[node] == writer->number)
+        if (rollup->cause_of.at[node] == writer->number && writer->causes->is_inside.at[node])
             add_times_below(rollup, node, &mine);
     }
     sparse_pack(&mine);

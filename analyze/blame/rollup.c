@@ -192,6 +192,7 @@ static void choose(struct rollup *rollup, const struct order *order)
 struct joining {
     struct outline *outlines; /* by cause */
     uint32_t *host;           /* by cause; ROLLUP_NONE */
+    bool *may_be_even;        /* by cause that joined another */
     double least_ns;          /* below, a cause is a remainder */
 };
 
@@ -199,7 +200,8 @@ static struct joining joining_make(const struct rollup *rollup, struct arena *ar
 {
     uint32_t n = (uint32_t)rollup->causes.n;
     struct joining joining = {.outlines = arena_array(arena, struct outline, n + 1),
-                              .host = arena_array(arena, uint32_t, n + 1)};
+                              .host = arena_array(arena, uint32_t, n + 1),
+                              .may_be_even = arena_array(arena, bool, n + 1)};
     for (size_t i = 0; i < rollup->nodes.n; i++)
         if (rollup->cause_of.at[i] != ROLLUP_NONE)
             outline_add(&joining.outlines[rollup->cause_of.at[i]], &rollup->nodes.at[i]);
@@ -234,6 +236,14 @@ static void join(struct rollup *rollup, struct joining *joining, uint32_t cause,
 static bool is_known_late(const struct rollup *rollup, const struct outline *outline)
 {
     return ratio_exceeds(excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns), 1);
+}
+
+/* Few samples may leave open that a part is like the whole, which is late. This one's factor is nearer to 1. */
+static bool is_rather_even(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
+{
+    double own = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns).value,
+           all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns).value;
+    return is_known_late(rollup, whole) && !is_known_late(rollup, part) && fabs(log(own)) < fabs(log(all / own));
 }
 
 /* So little is blamed on it, and so little is known of it, that it may be chance: nobody is known to take longer there,
@@ -314,7 +324,7 @@ static void prefer(const struct rollup *rollup, const struct joining *joining, c
                    const uint32_t *place, uint32_t *best)
 {
     if (other && *other != cause && (*best == ROLLUP_NONE || place[*other] < place[*best]) &&
-        (are_alike(rollup, &joining->outlines[cause], &joining->outlines[*other]) ||
+        (goes_with(rollup, &joining->outlines[cause], &joining->outlines[*other]) ||
          are_below_one_call(rollup, &rollup->causes.at[cause], &rollup->causes.at[*other])))
         *best = (uint32_t)*other;
 }
@@ -343,6 +353,8 @@ static void join_ways(struct rollup *rollup, struct joining *joining, struct are
         if (host != ROLLUP_NONE) {
             struct rollup_cause *to = &rollup->causes.at[host];
             uint32_t wider = node_of_code(rollup, to, code);
+            joining->may_be_even[order[k]] =
+                is_rather_even(rollup, &joining->outlines[order[k]], &joining->outlines[host]);
             join(rollup, joining, order[k], host);
             bool is_little = cause->blame_ns <= (1 - MOST_SHARE) * to->blame_ns;
             to->node = wider == ROLLUP_NONE || is_little ? to->node : wider;
@@ -453,8 +465,10 @@ static void join_remainders(struct rollup *rollup, const struct order *order, st
         for (; host == ROLLUP_NONE && node != ROLLUP_NONE && rollup->nodes.at[node].is_free;
              node = rollup->nodes.at[node].parent)
             host = find_alike(rollup, order, joining, order->at[node], i);
-        if (host != ROLLUP_NONE)
-            join(rollup, joining, i, host);
+        if (host == ROLLUP_NONE)
+            continue;
+        joining->may_be_even[i] = is_rather_even(rollup, &joining->outlines[i], &joining->outlines[host]);
+        join(rollup, joining, i, host);
     }
 }
 
@@ -493,7 +507,8 @@ static void renumber(struct rollup *rollup, const struct joining *joining, struc
         *like = *like == ROLLUP_NONE ? *like : number[*like];
     }
     for (size_t i = 0; i < rollup->cause_of.n; i++) {
-        uint32_t cause = host_of(joining, rollup->cause_of.at[i]);
+        uint32_t own = rollup->cause_of.at[i], cause = host_of(joining, own);
+        rollup->may_be_even.at[i] = own != ROLLUP_NONE && joining->may_be_even[own];
         rollup->cause_of.at[i] = cause == ROLLUP_NONE ? cause : number[cause];
     }
     rollup->causes.n = n_left;
@@ -508,6 +523,7 @@ void rollup_find(struct rollup *rollup)
     }
     struct order order = order_make(rollup, &scratch);
     vec_resize(&rollup->cause_of, rollup->nodes.n);
+    vec_resize(&rollup->may_be_even, rollup->nodes.n);
     for (size_t i = 0; i < rollup->cause_of.n; i++)
         rollup->cause_of.at[i] = ROLLUP_NONE;
     vec_resize(&rollup->order, rollup->nodes.n);
@@ -543,4 +559,5 @@ void rollup_release(struct rollup *rollup)
     vec_release(&rollup->position);
     vec_release(&rollup->end);
     vec_release(&rollup->cause_of);
+    vec_release(&rollup->may_be_even);
 }
