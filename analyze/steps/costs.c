@@ -75,10 +75,10 @@ static double usual_length(const struct costs *costs, uint32_t pair)
 }
 
 /* No more stretches of a process are so long than there are columns. */
-static bool is_long(const struct costs *costs, double on_ns)
+static double long_ns(const struct costs *costs)
 {
     const struct trace *trace = costs->sites->trace;
-    return trace->end_ns > trace->start_ns && on_ns * COSTS_COLUMNS_MAX >= (double)(trace->end_ns - trace->start_ns);
+    return trace->end_ns > trace->start_ns ? (double)(trace->end_ns - trace->start_ns) / COSTS_COLUMNS_MAX : INFINITY;
 }
 
 /* The column of a place in which work was done. */
@@ -113,13 +113,15 @@ static uint32_t row_make(struct costs *costs, const struct sparse *work, double 
     return n;
 }
 
-/* `usual_ns`: 0 = it is not known. */
+/* `usual_ns`: 0 = it is not known. Costs of a place differ by what it calls there, so a short stretch that is seen
+ * once tells no more than a long one does. */
 static void add_equation(struct costs *costs, uint32_t rank, const struct sparse *work, double on_ns, double usual_ns,
                          double for_column)
 {
     struct cost_evidence *own = &costs->ranks[rank].own;
     uint32_t n = row_make(costs, work, for_column);
-    double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
+    double known_ns = usual_ns > 0 ? usual_ns : fmax(on_ns, long_ns(costs));
+    double error_ns = LENGTH_ERROR * fmax(known_ns, on_ns / COST_OUTLIER);
     nnls_widen(&own->lengths, &costs->arena, costs->n_columns);
     nnls_add(&own->lengths, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
 }
@@ -145,7 +147,7 @@ void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch 
     }
     uint32_t pair = add_length(costs, rank, stretch, on_ns);
     double usual_ns = usual_length(costs, pair);
-    if (!(usual_ns > 0) && is_long(costs, on_ns)) {
+    if (!(usual_ns > 0) && on_ns >= long_ns(costs)) {
         struct early_stretch *early = vec_push(&costs->early);
         *early = (struct early_stretch){.rank = rank, .pair = pair, .on_ns = on_ns};
         sparse_add_all(&early->work, &costs->measured, 1);

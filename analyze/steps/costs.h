@@ -12,6 +12,8 @@
  *  - a place costs what its samples say, within their error.
  *
  * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.
+ * A short one that has not been seen several times tells no more than a long one does: a place costs next to nothing
+ * there, and a thousand times as much where it calls a library.
  * The scatter of lengths about a first fit then gives their weight beside the priors. Which places cost something else
  * on a process is asked of all that is known of it at once, lengths first: two places that always run together have a
  * certain sum, and if that is longer than on the others, one of the two is dearer, by so much, and samples need only

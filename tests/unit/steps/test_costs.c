@@ -523,6 +523,28 @@ static void a_call_that_takes_most_of_a_long_stretch_is_no_cost_of_the_rest(void
     assert_near(cost_ns(fix, 1, B), B_CALL_NS, 0.2);
 }
 
+/* Rank 1 calls from B what is not counted, always beside as much of A. A short stretch at the start has some of B as
+ * well, without that call. */
+static void a_short_stretch_that_runs_once_does_not_tell_what_a_call_costs(void **state)
+{
+    struct fixture *fix = *state;
+    const double OF_A = 1000000, OF_B[] = {81, 89}, CALL_NS[] = {0, 3e6};
+    fix->trace->end_ns = 400000000;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct stretch once = stretch_of(fix, 0, 3, 800);
+        once.from = fix->to;
+        costs_add(&fix->costs, rank, &once);
+        sparse_release(&once.counts);
+        for (int i = 0; i < 40; i++)
+            add(fix, rank, OF_A, OF_B[rank], (1 + 0.02 * any_of(fix, 2)) * (OF_A * A_NS + CALL_NS[rank]));
+        sample(fix, rank, A, 200);
+    }
+    sample(fix, 1, B, 120);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 1, A), A_NS, 0.1);
+    assert_near(cost_ns(fix, 1, B), CALL_NS[1] / OF_B[1], 0.2);
+}
+
 /* These ran once, not for long, and so have no columns of their own: what they cost is known as far as they were
  * sampled.
  */
@@ -708,6 +730,7 @@ int main(void)
         TEST(what_was_counted_before_the_run_is_left_out),
         TEST(what_runs_once_costs_what_it_costs_elsewhere),
         TEST(a_call_that_takes_most_of_a_long_stretch_is_no_cost_of_the_rest),
+        TEST(a_short_stretch_that_runs_once_does_not_tell_what_a_call_costs),
         TEST(what_shares_a_column_is_known_by_its_samples),
         TEST(places_beyond_the_last_column_share_one),
         TEST(what_a_stretch_takes_beyond_its_costs_only_samples_tell),
