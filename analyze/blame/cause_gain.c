@@ -110,6 +110,17 @@ static struct serial serial_of(struct writer *writer)
     return serial;
 }
 
+/* Of ranks that are not late, how long they are in all of it on average, also in what does not name it. NAN: all are
+ * late. */
+static double usual_ns(const struct cause *cause, const struct sparse *times)
+{
+    uint32_t n = cause->n_ranks + cause->n_others;
+    double sum_ns = 0;
+    for (uint32_t i = cause->n_late; i < n; i++)
+        sum_ns += sparse_get(times, cause_rank_at(cause, i)->rank);
+    return n > cause->n_late ? sum_ns / (n - cause->n_late) : NAN;
+}
+
 void cause_gain_write(struct writer *writer, struct cause *cause, double left_idle_ns)
 {
     const struct causes_input *input = writer->causes->input;
@@ -124,7 +135,6 @@ void cause_gain_write(struct writer *writer, struct cause *cause, double left_id
         takes_part[cause->others[i].rank] = true;
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
     const struct serial serial = serial_of(writer);
-    bool has_usual = cause->n_late < cause->n_ranks + cause->n_others;
     /* A transfer that is shared out otherwise lacks a CPU as before. */
     bool is_lacking =
         cause->kind != KIND_TRANSFER && cause->lacking_ns >= WORTH_SAYING * (cause->waiting_ns + cause->lacking_ns);
@@ -136,7 +146,7 @@ void cause_gain_write(struct writer *writer, struct cause *cause, double left_id
                                      .takes_part = takes_part,
                                      .times = &sums->times,
                                      .blames = &sums->waiting.ranks,
-                                     .usual_ns = has_usual ? cause_usual_ns(cause) : NAN,
+                                     .usual_ns = usual_ns(cause, &sums->times),
                                      .lacks_ns = lacks_ns,
                                      .waiting_ns = cause->waiting_ns,
                                      .left_idle_ns = left_idle_ns,

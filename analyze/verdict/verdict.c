@@ -46,6 +46,13 @@ static void settle_excess(const struct analysis *analysis, struct cause *cause)
         cause->gain_excess = cause->if_as_others_known_ns > waiting_ns ? EXCESS_SHARED : EXCESS_UNSEEN;
 }
 
+/* Who is as fast as the others still has more of the work. */
+static double removed_share(const struct cause *cause)
+{
+    double slower_ns = cause->kind_ns[KIND_SLOWER], work_ns = cause->kind_ns[KIND_MORE_WORK];
+    return cause->kind == KIND_SLOWER && slower_ns > 0 ? slower_ns / (slower_ns + work_ns) : 1;
+}
+
 /* Nobody shares out a slow memory or a sleep: it goes. And what varies by chance stays. */
 static void settle_gain(const struct analysis *analysis, struct cause *cause)
 {
@@ -57,8 +64,9 @@ static void settle_gain(const struct analysis *analysis, struct cause *cause)
         cause->gain_ns = cause->if_balanced_ns;
         cause->gain_least_ns = cause->if_balanced_least_ns;
     } else if (cause->remedy == REMEDY_AS_OTHERS) {
-        cause->gain_ns = cause->if_as_others_ns;
-        cause->gain_least_ns = cause->if_as_others_least_ns;
+        double share = removed_share(cause);
+        cause->gain_ns = share * cause->if_as_others_ns;
+        cause->gain_least_ns = share * cause->if_as_others_least_ns;
     }
     settle_excess(analysis, cause);
     if (cause->gain_ns < NOTABLY_LONGER * cause->gain_least_ns)

@@ -1053,6 +1053,22 @@ static void each_remedy_is_named(void **state)
     free(text);
 }
 
+/* Late ranks that are as fast as the others still do more. */
+static void speed_gains_nothing_of_more_work(void **state)
+{
+    struct fixture *f = *state;
+    struct cause *cause = &f->causes[0];
+    memset(cause->kind_ns, 0, sizeof cause->kind_ns);
+    cause->kind = KIND_SLOWER;
+    cause->kind_ns[KIND_SLOWER] = 0.6 * cause->waiting_ns;
+    cause->kind_ns[KIND_MORE_WORK] = 0.4 * cause->waiting_ns;
+    cause->if_as_others_ns = cause->if_as_others_least_ns = 5e9;
+    char *text = printed(f, &usual);
+    expect_in(text, "-3.0 s");
+    expect_in(text, "with late ranks as fast as the others");
+    free(text);
+}
+
 /* What goes with the cause beside its waiting: without a word the one figure belies the other. */
 static void a_gain_beyond_the_waiting_is_explained(void **state)
 {
@@ -1336,6 +1352,7 @@ int main(void)
         WITH_FIXTURE(the_first_of_rows_that_are_alike_says_so),
         WITH_FIXTURE(gains_are_those_of_one_row),
         WITH_FIXTURE(each_remedy_is_named),
+        WITH_FIXTURE(speed_gains_nothing_of_more_work),
         WITH_FIXTURE(a_gain_beyond_the_waiting_is_explained),
         WITH_FIXTURE(every_kind_of_wait_is_explained),
         WITH_FIXTURE(why_a_rank_waits_for_itself_is_told),
