@@ -117,8 +117,7 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides)
 {
     bool has_more_trips = cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
     bool is_each_time = has_more_trips || cause->meanwhile > NEGLIGIBLE_SHARE;
-    bool may_be_dearer =
-        cause->kind == KIND_SLOWER && (!has_costs(sides) || one_is_dearer(sides) || is_unknown_cost(sides));
+    bool may_be_dearer = cause->kind == KIND_SLOWER && (one_is_dearer(sides) || is_unknown_cost(sides));
     if (cause->is_unexplained)
         return BALANCE_UNEVEN;
     if (!nobody_has_more(cause, sides))
@@ -154,9 +153,10 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
     struct settled_kinds settled = {.more_work = KIND_MORE_WORK, .more_time = KIND_MORE_TIME, .slower = KIND_SLOWER};
     if (cause->is_spinning) /* however often it looks */
         return settled;
-    if (has_costs(sides) && !one_is_dearer(sides))
-        settled.slower = balance_is_as_often(&sides->late, &sides->others) ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (cause->is_as_much_otherwise)
+    bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
+    if (cause->balance == BALANCE_VARYING || (has_costs(sides) && !one_is_dearer(sides)))
+        settled.slower = cause->balance == BALANCE_VARYING || is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
+    if (cause->is_as_much_otherwise || (is_as_often && cause->balance == BALANCE_UNEVEN && !cause->n_partings))
         settled.more_work = KIND_MORE_TIME;
     else if (is_more_often(sides) && !one_is_dearer(sides))
         settled.more_time = KIND_MORE_WORK;

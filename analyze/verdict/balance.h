@@ -19,7 +19,7 @@ enum balance balance_of(const struct cause *cause, const struct sides *sides);
 struct settled_kinds {
     enum cause_kind more_work, more_time, slower;
 };
-/* More work is more time where others do as much on another way. */
+/* More work is more time where others do as much on another way, or as often in all as far as counts tell. */
 /* Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough to be
  * compared, that becomes more work where ranks execute more, else more time. More time becomes more work where ranks
  * execute more at the same cost: another thread made the calls of MPI, whose counts are not theirs. */

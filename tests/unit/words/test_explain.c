@@ -469,6 +469,24 @@ static void an_equal_cost_is_never_slower(void **state)
     assert_string_equal(told_kind_words(&arena, &cause), "more time");
     ranks[0] = ran(1, 3000000, 40, 0.3);
     assert_string_equal(told_kind_words(&arena, &cause), "slower");
+    /* Nor one of which only the time is known, the same in all. */
+    ranks[0] = (struct cause_rank){.rank = 1, .time_ns = 30.5e6, .computing_ns = 30.5e6};
+    ranks[1] = (struct cause_rank){.rank = 0, .time_ns = 30e6, .computing_ns = 30e6};
+    assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
+    /* As often in all at the same cost is no more work, though it was so in the steps in which others waited. */
+    ranks[0] = ran(1, 3000000, 11.3, 0.13);
+    ranks[1] = ran(0, 3000000, 10, 0.13);
+    cause.kind = KIND_MORE_WORK;
+    cause.kind_ns[KIND_MORE_WORK] = 1e9;
+    cause.kind_ns[KIND_SLOWER] = 0;
+    cause.meanwhile = 0;
+    cause.is_in_library = true;
+    assert_string_equal(told_kind_words(&arena, &cause), "more time");
+    cause.is_in_library = false;
+    cause.kind = KIND_SLOWER;
+    cause.kind_ns[KIND_SLOWER] = 1e9;
+    cause.kind_ns[KIND_MORE_WORK] = 0;
+    ranks[1] = ran(0, 3000000, 10, 0.01);
     ranks[0] = ran(1, 3000000, 10, 0.01);
     cause.meanwhile = 0.5;
     assert_string_equal(
