@@ -110,8 +110,7 @@ static struct serial serial_of(struct writer *writer)
     return serial;
 }
 
-/* Of ranks that are not late, how long they are in all of it on average, also in what does not name it. NAN: all are
- * late. */
+/* The mean time of ranks that are not late in all of it, and not only in the code that names it. NAN: all are late. */
 static double usual_ns(const struct cause *cause, const struct sparse *times)
 {
     uint32_t n = cause->n_ranks + cause->n_others;

@@ -200,7 +200,7 @@ void thread_use_add_young(const struct thread_use *use, const struct trace *trac
         by_rank[trace->locations[i].rank] += use->lives.at[i].young_needed_ns;
 }
 
-/* For how long young threads were on a CPU is known exactly, and samples of some of them tell where. */
+/* The time of young threads on a CPU is known exactly, and samples of some of them tell where. */
 static void weigh_young(struct teams *teams, struct arena *arena)
 {
     const struct thread_use *use = teams->use;
@@ -344,7 +344,7 @@ static void share_among_threads(const struct teams *teams, struct cause_rank *ra
     rank->most_error = share_error(rank->most_share * use->n, use->n);
 }
 
-/* What young threads may have done here beside what is taken for theirs, `n` of whose samples are here. */
+/* Time that young threads may have spent here beside what is taken for theirs; `n` of their samples are here. */
 static double unseen_ns(const struct young *young, double n)
 {
     double most_share = likely_share(n, young->n) + SAME_DEVIATIONS * share_error(n, young->n);

@@ -46,7 +46,7 @@ static void settle_excess(const struct analysis *analysis, struct cause *cause)
         cause->gain_excess = cause->if_as_others_known_ns > waiting_ns ? EXCESS_SHARED : EXCESS_UNSEEN;
 }
 
-/* Who is as fast as the others still has more of the work. */
+/* Late ranks that are as fast as the others still have more of the work. */
 static double removed_share(const struct cause *cause)
 {
     double slower_ns = cause->kind_ns[KIND_SLOWER], work_ns = cause->kind_ns[KIND_MORE_WORK];
