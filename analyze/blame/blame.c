@@ -372,7 +372,8 @@ void measures_make(const struct measure_input *input, struct measures *measures)
             class->longer_ns =
                 blame_share(class, input->sites, &measures->times, input->sample_ns, &measures->blames[site][i]);
             executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
-            costs_place_work(input->costs, &class->counts, &measures->counted[site][i], &measures->worked[site][i]);
+            costs_place_work(input->costs, true, &class->counts, &measures->counted[site][i],
+                             &measures->worked[site][i]);
             sparse_settle(&measures->blames[site][i], input->kept);
             sparse_settle(&measures->counted[site][i], input->kept);
             sparse_settle(&measures->worked[site][i], &measures->arena);
@@ -385,7 +386,8 @@ void measures_make(const struct measure_input *input, struct measures *measures)
     sparse_pack(&bins);
     measures->bins = bins;
     executions_solve(input->executions, &measures->bins, &measures->ran);
-    costs_place_work(input->costs, &measures->bins, &measures->ran, &measures->work_done);
+    costs_place_work(input->costs, true, &measures->bins, &measures->ran, &measures->work_done);
+    costs_place_work(input->costs, false, &measures->bins, &measures->ran, &measures->work_counted);
 }
 
 void measures_release(struct measures *measures)
@@ -394,6 +396,7 @@ void measures_release(struct measures *measures)
     sparse_release(&measures->bins);
     sparse_release(&measures->ran);
     sparse_release(&measures->work_done);
+    sparse_release(&measures->work_counted);
     arena_release(&measures->arena);
 }
 

@@ -62,14 +62,15 @@ struct measure_input {
  * counted. */
 struct measures {
     const struct classes *classes;
-    uint32_t *site_order;         /* by falling waiting: the result's sites[i] is classes->sites.at[site_order[i]] */
-    struct sparse times;          /* of the whole run, by (rank; step), packed */
-    struct sparse **blames;       /* parts of the waiting by (directness, rank; step) */
-    struct sparse **counted;      /* executions by (side, directness, rank; place) */
-    struct sparse **worked;       /* work (executions.h), with that of helpers; likewise */
-    struct sparse bins;           /* of the whole run, packed, by (rank; counter) */
-    struct sparse ran, work_done; /* executions and work over the run by (rank; place) */
-    struct arena arena;           /* blames and counted are in that of the result */
+    uint32_t *site_order;    /* by falling waiting: the result's sites[i] is classes->sites.at[site_order[i]] */
+    struct sparse times;     /* of the whole run, by (rank; step), packed */
+    struct sparse **blames;  /* parts of the waiting by (directness, rank; step) */
+    struct sparse **counted; /* executions by (side, directness, rank; place) */
+    struct sparse **worked;  /* work (executions.h), with that of helpers; likewise */
+    struct sparse bins;      /* of the whole run, packed, by (rank; counter) */
+    struct sparse ran;       /* executions over the run by (rank; place) */
+    struct sparse work_done, work_counted; /* likewise, work with and without what calls weigh that are not counted */
+    struct arena arena;                    /* blames and counted are in that of the result */
 };
 
 void measures_make(const struct measure_input *input, struct measures *measures);

@@ -59,8 +59,10 @@ static bool has_all_executions(const struct writer *writer)
     return has_all;
 }
 
-/* The work of the code that names a cause, and below it. Of code that others have a part of, as much as of its time. */
-static double cause_work(const struct causes *causes, const struct cause_sums *sums, uint32_t rank)
+/* The work (`of_all`: by rank and place) of the code that names a cause, and below it. Of code that others have a part
+ * of, as much as of its time. */
+static double cause_work(const struct causes *causes, const struct cause_sums *sums, const struct sparse *of_all,
+                         uint32_t rank)
 {
     double work = 0;
     const struct sparse *by_code = &sums->by_code;
@@ -68,7 +70,7 @@ static double cause_work(const struct causes *causes, const struct cause_sums *s
          i++) {
         double all_ns = sparse_get(&causes->busy_code, by_code->at[i].key);
         if (all_ns > 0)
-            work += sparse_get(&causes->input->measures->work_done, by_code->at[i].key) * (by_code->at[i].ns / all_ns);
+            work += sparse_get(of_all, by_code->at[i].key) * (by_code->at[i].ns / all_ns);
     }
     return work;
 }
@@ -116,7 +118,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .executions = (uint64_t)executions,
                                .called_back =
                                    calls_back ? (uint64_t)sparse_get(ran, atom_key(rank, writer->called_back)) : 0,
-                               .instructions = cause_work(causes, sums, rank),
+                               .instructions = cause_work(causes, sums, &causes->input->measures->work_done, rank),
                                .cost_error = is_place ? cause_cost_error(causes, sums, rank) : 0};
 }
 
@@ -428,6 +430,16 @@ static void sums_pack(struct cause_sums *sums)
     sparse_pack(&sums->by_code);
 }
 
+/* Calls of what is not counted are a part of its instructions that nobody would overlook. How much one weighs, samples
+ * tell. */
+static bool calls_weigh(const struct writer *writer, const struct cause *cause)
+{
+    const struct cause_rank *rank = cause->n_ranks && !cause->called_back ? &cause->ranks[0] : NULL;
+    return rank &&
+           rank->instructions > NOTABLY_LONGER * cause_work(writer->causes, writer->sums,
+                                                            &writer->causes->input->measures->work_counted, rank->rank);
+}
+
 /* How often others waited for it; in a collective all at once. */
 static double times_waited_for(const struct writer *writer)
 {
@@ -470,7 +482,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->is_in_library = cause->n_ranks && cause->ranks[0].executions && uncounted_is_library(uncounted, place);
     if (cause->is_in_library && cause->ranks[0].called_back)
         cause->called_back = code_place(analysis->code, writer->called_back)->routine;
-    cause->is_estimated = cause->is_in_library && !cause->called_back;
+    cause->is_estimated = (cause->is_in_library && !cause->called_back) || calls_weigh(writer, cause);
     cause->n_late = late_count(cause->ranks, cause->n_ranks, cause->waiting_ns, times_waited_for(writer));
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {

@@ -315,7 +315,7 @@ struct cause {
     bool is_spinning;          /* it is itself a wait, for shared memory to change; nobody knows for whom */
     bool is_generated;         /* most of it is in code made at run time, of which nothing is counted */
     bool is_in_library;        /* likewise, in libraries */
-    bool is_estimated;         /* ... which call nothing back that is counted: its instructions are an estimate */
+    bool is_estimated;         /* of its instructions a part is what calls weigh that are not counted */
     uint32_t main_line;        /* of a script: most of several lines; 0 = not told */
     const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
     const char

@@ -838,15 +838,16 @@ static void work_spread(struct costs *costs, uint64_t high, const struct sparse 
     sparse_release(&lines);
 }
 
-void costs_place_work(struct costs *costs, const struct sparse *bins, const struct sparse *ran, struct sparse *out)
+void costs_place_work(struct costs *costs, bool with_calls, const struct sparse *bins, const struct sparse *ran,
+                      struct sparse *out)
 {
     struct sparse spread = {0};
     for (size_t i = 0, end; i < bins->n; i = end) {
         uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
         for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
             end++;
-        work_measure(&costs->weighed, (&(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}),
-                     &costs->measured);
+        work_measure(with_calls ? &costs->weighed : costs->work,
+                     (&(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}), &costs->measured);
         sparse_clear(&spread);
         for (size_t j = 0; j < costs->measured.n && key_rank(high) < costs->n_ranks; j++)
             work_spread(costs, high, ran, &costs->measured.at[j], &spread);

@@ -107,11 +107,13 @@ double costs_part_of_run(const struct costs *costs, uint32_t rank, uint32_t step
  * are. */
 bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,
                       struct sparse *out);
-/* Work of the places in which its time was sampled: a helper's is that of the loop that calls it, and so is that of
- * code which is not counted, as far as the number of calls tells. One execution of a line is the same part of its
- * routine's work on all processes. Bins are packed, by (KEY_ flags and rank; counter or frame), and `ran` is what
- * executions_solve makes of them; adds (the same; place) with its work to `out`, packed. After the fit. */
-void costs_place_work(struct costs *costs, const struct sparse *bins, const struct sparse *ran, struct sparse *out);
+/* Work of the places in which its time was sampled: a helper's is that of the loop that calls it, and so is,
+ * `with_calls`, that of code which is not counted, as far as the number of calls tells. One execution of a line is the
+ * same part of its routine's work on all processes. Bins are packed, by (KEY_ flags and rank; counter or frame), and
+ * `ran` is what executions_solve makes of them; adds (the same; place) with its work to `out`, packed. After the fit.
+ */
+void costs_place_work(struct costs *costs, bool with_calls, const struct sparse *bins, const struct sparse *ran,
+                      struct sparse *out);
 /* For how long the threads of a process, all together, were sampled computing in a place in which work was counted. */
 double costs_sampled_ns(const struct costs *costs, uint32_t rank, uint32_t place);
 /* The relative standard error of a place's cost on a process. One that shares a column is known by its samples alone; 0
