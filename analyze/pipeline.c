@@ -107,7 +107,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     space_add_to_causes(analysis);
     thread_use_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->thread_use);
     if (analysis->trace->n_points) /* the program was built to count */
-        partings_add_to_causes(analysis, &passes->measures, &passes->executions);
+        partings_add_to_causes(analysis, &passes->measures, &passes->executions, &passes->costs.weighed);
     insides_add_to_causes(analysis, &passes->sites, &passes->survey);
     errands_add_to_causes(analysis, &passes->sites, &passes->survey);
     pauses_add_to_causes(analysis, &passes->sites, &passes->survey, &passes->lanes.awaited);

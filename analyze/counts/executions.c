@@ -258,6 +258,12 @@ void work_add_weight(struct work *work, const struct counts_block *block, double
     work->more.at[*index - 1] += more;
 }
 
+double work_weight(const struct work *work, const struct counts_block *block)
+{
+    const uint64_t *more = map_get(&work->heavier, (uint64_t)(uintptr_t)block);
+    return more ? work->more.at[*more - 1] : 0;
+}
+
 /* Adds the effects on blocks of a module to the places that the blocks lie in. */
 static void add_effects(struct work *work, uint32_t module, const struct counts *counts)
 {
@@ -265,11 +271,10 @@ static void add_effects(struct work *work, uint32_t module, const struct counts 
         const struct counts_effect *effect = &work->effects.at[i];
         const struct counts_function *function = counts_function(counts, effect->function);
         uint32_t place = executions_block_place(work->executions, module, function, effect->block);
-        const uint64_t *more = map_get(&work->heavier, (uint64_t)(uintptr_t)&function->blocks[effect->block]);
-        double length = executions_block_length(work->executions, module, function, effect->block);
+        double length = executions_block_length(work->executions, module, function, effect->block) +
+                        work_weight(work, &function->blocks[effect->block]);
         if (place != CODE_NONE)
-            sparse_add(&work->sum, place,
-                       (double)effect->executions * (length + (more ? work->more.at[*more - 1] : 0)));
+            sparse_add(&work->sum, place, (double)effect->executions * length);
     }
 }
 

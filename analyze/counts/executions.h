@@ -146,5 +146,7 @@ void work_begin(struct work *work, struct executions *executions);
 void work_release(struct work *work);
 /* An execution of the block is so many instructions more. Before anything is measured. */
 void work_add_weight(struct work *work, const struct counts_block *block, double more);
+/* So many; 0 = none. */
+double work_weight(const struct work *work, const struct counts_block *block);
 /* Replaces what is in *out: work by place, packed, all of it positive. `counts`: as in a stretch. */
 void work_measure(struct work *work, const struct sparse *counts, struct sparse *out);

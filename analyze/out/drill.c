@@ -197,8 +197,7 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
         const struct parting *parting = &cause->partings[i];
         if (!i)
             page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,
-                           arena_printf(&drill->arena,
-                                        "decided in %s(), with the part of the difference in instructions:",
+                           arena_printf(&drill->arena, "decided in %s(), with the part of the difference in work:",
                                         brief_text(&drill->arena, parting->routine)));
         page_paragraph(&drill->page, DRILL_HANG, DRILL_DEEP,
                        arena_printf(&drill->arena, "%s   %s", amount_share(parting->share).text,

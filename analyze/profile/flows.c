@@ -218,7 +218,8 @@ static void reach_one(struct flows *flows, uint32_t number)
     routine->first_copy = copies_of(flows, routine);
     routine->length = arena_array(&flows->arena, double, n);
     for (uint32_t b = 0; b < n && !flows->has_focus; b++)
-        routine->length[b] = executions_block_length(flows->executions, routine->module, routine->function, b);
+        routine->length[b] = executions_block_length(flows->executions, routine->module, routine->function, b) +
+                             work_weight(flows->known->weighed, &routine->function->blocks[b]);
     for (int side = 0; side < N_SIDES; side++)
         routine->work[side] = arena_array(&flows->arena, double, n);
 }

@@ -33,8 +33,9 @@ struct flow_routine {
 /* Of all causes. */
 struct flow_known {
     struct arena arena;
-    struct map callees; /* address of a function's table -> addresses of what its calls lead to */
-    struct map copies;  /* likewise, by loop the first copy of it */
+    struct map callees;         /* address of a function's table -> addresses of what its calls lead to */
+    struct map copies;          /* likewise, by loop the first copy of it */
+    const struct work *weighed; /* how much the calls of a block weigh that are not counted */
 };
 
 struct flows {

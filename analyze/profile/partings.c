@@ -641,9 +641,10 @@ static bool find_caller_region(struct parting_search *search, uint32_t node, str
 }
 
 /* The size of a cause is measured beside what the program causes: the machine may cause much more. */
-void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
+void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions,
+                            const struct work *weighed)
 {
-    struct flow_known known = {0};
+    struct flow_known known = {.weighed = weighed};
     double waiting_ns = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         waiting_ns += analysis->causes[i].waiting_ns;

@@ -5,8 +5,8 @@
  *
  * The counts of both sides are solved once more, with the edges of the graphs (flows.h). A cause is a loop or a
  * routine, of which compilers may have made several, in several routines. The one in which the late side did most is
- * looked at. Its work is that of its blocks (executions.h), with that of the counted routines they call. Four decisions
- * can make it more for each entry:
+ * looked at. Its work is that of its blocks (executions.h), with that of the counted routines they call, and as much as
+ * calls weigh that are not counted. Four decisions can make it more for each entry:
  *
  *     trips       a loop goes round more often each time it is entered
  *     branch      control goes another way
@@ -31,4 +31,6 @@
 #pragma once
 #include "analyze/blame/blame.h"
 
-void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions);
+/* `weighed`: how much calls weigh that are not counted. */
+void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions,
+                            const struct work *weighed);

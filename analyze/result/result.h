@@ -199,7 +199,7 @@ struct parting {
     double others_least, others_most;   /* of `others`, likewise */
     double entered;                     /* trips: so many times as often as the others the late side enters the loop */
     double entered_least, entered_most; /* likewise, one of the late ranks */
-    double share; /* of the difference in instructions for each entry of the cause, that this accounts for */
+    double share; /* of the difference in work for each entry of the cause, that this accounts for */
 };
 
 /* A loop, a routine or straight-line code inside a cause, as it was entered there. */
