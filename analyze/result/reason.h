@@ -12,6 +12,7 @@
     X(NO_CPU, "no-cpu")                         /* they were ready to run, and computed next to nothing there */       \
     X(IN_TURN, "in-turn")                       /* each runs it as often, one after the other */                       \
     X(ANOTHER_EACH_TIME, "another-each-time")   /* each runs it as often; in each step another one is longer in it */  \
+    X(MOVES, "moves")                           /* ... first one is longer in it, and from some time on another */     \
     X(ONLY, "only")                             /* they alone run it: the others never, or next to never */            \
     X(LESS_BUT_LATER, "less-later")             /* they execute less than the others, but later */                     \
     X(WORK, "work")                             /* `often` as many executions, at `cost` each */                       \

@@ -81,7 +81,8 @@ void verdict_settle_parting(struct parting *parting)
     parting->is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
 }
 
-/* Where others wait for it at times only, its factors are still those of all its time. */
+/* Where others wait for it at times only, its factors are still those of all its time. Late ranks may be so one after
+ * the other. */
 static void settle_reason(struct cause *cause)
 {
     struct reason *reason = &cause->reason;
@@ -90,6 +91,8 @@ static void settle_reason(struct cause *cause)
     bool has_factor = reason->kind == REASON_LONGER || reason->kind == REASON_LONGER_AT_LEAST ||
                       (reason->kind == REASON_WORK && !is_equal);
     reason->is_over_run = acts_at_times && has_factor;
+    if (reason->kind == REASON_ANOTHER_EACH_TIME && cause->acts.moves)
+        reason->kind = REASON_MOVES;
 }
 
 struct settled_kinds verdict_settle(const struct analysis *analysis, struct cause *cause)

@@ -227,6 +227,8 @@ static const char *explain_reason(struct arena *arena, const struct reason *reas
     case REASON_ANOTHER_EACH_TIME:
         return arena_printf(arena, "%s run it as often each, but in each step another one of them is longer in it",
                             who);
+    case REASON_MOVES:
+        return arena_printf(arena, "%s run it as often each, but first one of them is longer in it, then another", who);
     case REASON_ONLY:
         return explain_only(arena, late, others);
     case REASON_LESS_BUT_LATER:
