@@ -61,6 +61,7 @@ struct reason {
     bool is_as_often;       /* as many executions */
     bool is_average;        /* the others differ, and are compared on average */
     double most_ns;         /* the most that others spend in it on average, where next to nothing is seen of it */
+    double about_ns;        /* likewise, as long as samples of other processes suggest; 0 = none do */
     bool is_alone;          /* hardly any of it is the others' */
     bool is_few;            /* few samples tell it */
     bool is_itself;         /* times are of the code itself: what it enters besides has other causes */

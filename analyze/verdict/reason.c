@@ -78,6 +78,7 @@ static struct reason of_time(const struct crowd *late, const struct crowd *other
     /* Others were never seen there themselves. */
     if (reason.kind == REASON_LONGER_AT_LEAST && others->mean.borrowed_ns >= MOST_SHARE * others->mean.time_ns) {
         reason.kind = REASON_TIME_AT_MOST;
+        reason.about_ns = others->mean.time_ns;
         reason.most_ns = late->mean.time_ns / times.low;
     }
     reason.is_few = reason.times.is_vague && reason.kind == REASON_LONGER;

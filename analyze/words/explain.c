@@ -126,8 +126,10 @@ static const char *explain_time(struct arena *arena, const struct reason *reason
         return arena_printf(arena, "%s %s %s %s%s, %s next to nothing%s", who, spend, long_, in, each, others->names,
                             few);
     case REASON_TIME_AT_MOST:
-        return arena_printf(arena, "%s %s %s %s%s, %s at most %s%s", who, spend, long_, in, each, others->names,
-                            amount_duration(reason->most_ns).text, few);
+        return arena_printf(
+            arena, "%s %s %s %s%s, %s %sat most %s%s", who, spend, long_, in, each, others->names,
+            reason->about_ns > 0 ? arena_printf(arena, "about %s and ", amount_duration(reason->about_ns).text) : "",
+            amount_duration(reason->most_ns).text, few);
     case REASON_AS_LONG:
         return arena_printf(arena, "%s %s the same total time %s as %s, but later", who, spend, in, whom);
     case REASON_NO_LONGER:

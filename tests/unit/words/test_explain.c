@@ -342,7 +342,7 @@ static void time_that_others_were_seen_in_is_a_bound(void **state)
                                  {.rank = 1, .time_ns = 20e6, .error_ns = 10e6}};
     expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 50 x (at least 19) as long in it as rank 1");
     ranks[1].borrowed_ns = 20e6;
-    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 1.00 s in it, rank 1 at most 52.4 ms");
+    expect_text(ranks, 1, 2, KIND_MORE_TIME, "rank 0 spends 1.00 s in it, rank 1 about 20.0 ms and at most 52.4 ms");
 }
 
 static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
