@@ -105,8 +105,11 @@ struct settled_kinds verdict_settle(const struct analysis *analysis, struct caus
     cause->no_longer = reason_of_no_longer(&sides.no_longer, &sides.others);
     settle_threads(cause, &sides);
     cause->has_instead = has_instead(cause, &sides);
-    /* They tell two sides apart, of which there are none where single steps vary. */
-    cause->n_partings = cause->is_spinning || cause->balance == BALANCE_VARYING ? 0 : cause->n_partings;
+    /* They tell why one side executes more than another. */
+    bool has_sides = !cause->is_spinning && cause->balance != BALANCE_VARYING;
+    bool is_as_much = cause->reason.is_as_often && cause->reason.has_same_code &&
+                      cause->kind_ns[KIND_MORE_WORK] < WORTH_SAYING * cause->waiting_ns;
+    cause->n_partings = has_sides && !is_as_much ? cause->n_partings : 0;
     for (uint32_t i = 0; i < cause->n_partings; i++)
         verdict_settle_parting(&cause->partings[i]);
     cause->acts = when_acts(analysis, cause);
