@@ -204,14 +204,27 @@ static struct span span_of_most(const double *ns, double all_ns, struct span all
     return sum_of(ns, best.from, best.to) >= MOST_SHARE * all_ns ? best : all;
 }
 
+static bool has_far_less(const double *ns, double all_ns, int from, int to)
+{
+    return TREND_GROWN * sum_of(ns, from, to) < all_ns * (to - from) / WHEN_PARTS;
+}
+
 /* True when no quarter of the run has far less of it than the others. */
-static bool is_throughout(const double *ns, double all_ns)
+static bool is_everywhere(const double *ns, double all_ns)
 {
     enum { QUARTERS = 4, LENGTH = WHEN_PARTS / QUARTERS };
     for (int i = 0; i < QUARTERS; i++)
-        if (TREND_GROWN * sum_of(ns, i * LENGTH, (i + 1) * LENGTH) < all_ns / QUARTERS)
+        if (has_far_less(ns, all_ns, i * LENGTH, (i + 1) * LENGTH))
             return false;
     return true;
+}
+
+/* ... nor an eighth of it at an end, where it may begin or stop. Before anybody waits, and behind, is no news. */
+static bool is_throughout(const double *ns, double all_ns)
+{
+    enum { LENGTH = WHEN_PARTS / 8 };
+    struct span any = span_of_all(ns, 0);
+    return !has_far_less(ns, all_ns, any.from, any.from + LENGTH) && !has_far_less(ns, all_ns, any.to - LENGTH, any.to);
 }
 
 /* Start-up and end, in which nobody computes, are no news; nor is a silence like those between two times. */
@@ -343,8 +356,8 @@ struct acting when_acts(const struct analysis *analysis, const struct cause *cau
     bool is_all = most.from - all.from <= SPAN_MARGIN && all.to - most.to <= SPAN_MARGIN;
     if (is_all && find_span(analysis, cause, all, nothing_ns, &acting)) {
         acting.kind = ACTS_IN_PART_ONLY;
-    } else if (!acting.is_trend && is_throughout(ns, all_ns)) {
-        acting.kind = ACTS_THROUGHOUT;
+    } else if (!acting.is_trend && is_everywhere(ns, all_ns)) {
+        acting.kind = is_throughout(ns, all_ns) ? ACTS_THROUGHOUT : ACTS_SOMEHOW;
     } else if (!acting.is_trend && find_span(analysis, cause, most, nothing_ns, &acting)) {
         acting.kind = ACTS_IN_PART_MOSTLY;
     }

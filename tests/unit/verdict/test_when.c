@@ -144,6 +144,12 @@ static double in_the_middle_beside_noise(int part)
     return part >= 10 && part < 20 ? 1e6 : 2e4 * (1 + part % 3);
 }
 
+/* It begins where a run may still start up. */
+static double after_4_beside_noise(int part)
+{
+    return part < 4 ? 2e5 : 1e6;
+}
+
 /* Something happened once, long before. */
 static double after_12_and_once_before(int part)
 {
@@ -188,6 +194,7 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, until_20_beside_noise), "mostly in the first 20.0 s");
     assert_string_equal(sentence(&arena, in_the_middle_beside_noise), "mostly from 10.0 s to 20.0 s after the start");
     assert_string_equal(sentence(&arena, most_in_the_second_half), "");
+    assert_string_equal(sentence(&arena, after_4_beside_noise), "");
     assert_string_equal(sentence_of(&arena, seldom, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, seldom_until_16, 10), "every 10th time, only in the first 16.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
