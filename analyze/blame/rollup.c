@@ -238,12 +238,12 @@ static bool is_known_late(const struct rollup *rollup, const struct outline *out
     return ratio_exceeds(excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns), 1);
 }
 
-/* Few samples may leave open that a part is like the whole, which is late. This one's factor is nearer to 1. */
+/* True when late processes may take as long in the part as the others do, but not by as much longer as in the whole. */
 static bool is_rather_even(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
 {
-    double own = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns).value,
-           all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns).value;
-    return is_known_late(rollup, whole) && !is_known_late(rollup, part) && fabs(log(own)) < fabs(log(all / own));
+    struct ratio own = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
+    struct ratio all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
+    return own.low <= 1 && own.high >= 1 && own.high < all.low;
 }
 
 /* So little is blamed on it, and so little is known of it, that it may be chance: nobody is known to take longer there,

@@ -156,7 +156,8 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
     bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
     if (cause->balance == BALANCE_VARYING || (has_costs(sides) && !one_is_dearer(sides)))
         settled.slower = cause->balance == BALANCE_VARYING || is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (cause->is_as_much_otherwise || (is_as_often && cause->balance == BALANCE_UNEVEN && !cause->n_partings))
+    bool tells_more = cause->n_partings || cause->called_back || cause->balance != BALANCE_UNEVEN;
+    if (cause->is_as_much_otherwise || (is_as_often && !tells_more))
         settled.more_work = KIND_MORE_TIME;
     else if (is_more_often(sides) && !one_is_dearer(sides))
         settled.more_time = KIND_MORE_WORK;
