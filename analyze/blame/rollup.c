@@ -238,12 +238,13 @@ static bool is_known_late(const struct rollup *rollup, const struct outline *out
     return ratio_exceeds(excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns), 1);
 }
 
-/* True when late processes may take as long in the part as the others do, but not by as much longer as in the whole. */
-static bool is_rather_even(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
+/* True when late processes are surely not as late in the part as in the whole. A part in which they take less time than
+ * the others belongs to the whole: that is what the others do instead. */
+static bool may_be_even(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
 {
     struct ratio own = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
     struct ratio all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
-    return own.low <= 1 && own.high >= 1 && own.high < all.low;
+    return own.high >= 1 && own.high < all.low;
 }
 
 /* So little is blamed on it, and so little is known of it, that it may be chance: nobody is known to take longer there,
@@ -354,7 +355,7 @@ static void join_ways(struct rollup *rollup, struct joining *joining, struct are
             struct rollup_cause *to = &rollup->causes.at[host];
             uint32_t wider = node_of_code(rollup, to, code);
             joining->may_be_even[order[k]] =
-                is_rather_even(rollup, &joining->outlines[order[k]], &joining->outlines[host]);
+                may_be_even(rollup, &joining->outlines[order[k]], &joining->outlines[host]);
             join(rollup, joining, order[k], host);
             bool is_little = cause->blame_ns <= (1 - MOST_SHARE) * to->blame_ns;
             to->node = wider == ROLLUP_NONE || is_little ? to->node : wider;
@@ -467,7 +468,7 @@ static void join_remainders(struct rollup *rollup, const struct order *order, st
             host = find_alike(rollup, order, joining, order->at[node], i);
         if (host == ROLLUP_NONE)
             continue;
-        joining->may_be_even[i] = is_rather_even(rollup, &joining->outlines[i], &joining->outlines[host]);
+        joining->may_be_even[i] = may_be_even(rollup, &joining->outlines[i], &joining->outlines[host]);
         join(rollup, joining, i, host);
     }
 }

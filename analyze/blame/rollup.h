@@ -18,7 +18,7 @@
  * the same code, entered on several ways, are one if they are alike, or if one call in the source leads to both: which
  * of its threads and routines a library enters it by is no matter of the program's. They are also where one is named by
  * what lies around the name of the other on its way, which then names both, unless the other has 90 % of both. A way
- * that late processes rather run as others do joins as chance does, and what is said of the cause is not said of it.
+ * that late processes run as others do, as far as samples show, joins as chance does, and the cause says nothing of it.
  * Code that other processes enter on ways of their own, with hardly any blame, joins the cause that is named by the
  * same code. So do causes that hold up others on the same processes where one decision in the program leads these to
  * both (calltree.h): it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
@@ -72,7 +72,7 @@ struct rollup {
     VEC(uint32_t) order;             /* nodes, each before what is below it, and that right behind it */
     VEC(uint32_t) position, end;     /* by node: where it stands there, and where what is below it ends */
     VEC(uint32_t) cause_of;          /* by node, for what it executes itself; ROLLUP_NONE: nothing to blame on */
-    VEC(bool) may_be_even; /* by node: late processes may run it no longer than others do, as samples rather tell */
+    VEC(bool) may_be_even;           /* by node: late processes are longer in it by less than in its cause, if at all */
 };
 
 /* Vectors of the nodes need not be packed before; afterwards they are. */

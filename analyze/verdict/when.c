@@ -219,7 +219,7 @@ static bool is_everywhere(const double *ns, double all_ns)
     return true;
 }
 
-/* ... nor an eighth of it at an end, where it may begin or stop. Before anybody waits, and behind, is no news. */
+/* Nor has an eighth at an end, where it may begin or stop. Before anybody waits, and behind, is no news. */
 static bool is_throughout(const double *ns, double all_ns)
 {
     enum { LENGTH = WHEN_PARTS / 8 };

@@ -469,24 +469,6 @@ static void an_equal_cost_is_never_slower(void **state)
     assert_string_equal(told_kind_words(&arena, &cause), "more time");
     ranks[0] = ran(1, 3000000, 40, 0.3);
     assert_string_equal(told_kind_words(&arena, &cause), "slower");
-    /* Nor one of which only the time is known, the same in all. */
-    ranks[0] = (struct cause_rank){.rank = 1, .time_ns = 30.5e6, .computing_ns = 30.5e6};
-    ranks[1] = (struct cause_rank){.rank = 0, .time_ns = 30e6, .computing_ns = 30e6};
-    assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
-    /* As often in all at the same cost is no more work, though it was so in the steps in which others waited. */
-    ranks[0] = ran(1, 3000000, 11.3, 0.13);
-    ranks[1] = ran(0, 3000000, 10, 0.13);
-    cause.kind = KIND_MORE_WORK;
-    cause.kind_ns[KIND_MORE_WORK] = 1e9;
-    cause.kind_ns[KIND_SLOWER] = 0;
-    cause.meanwhile = 0;
-    cause.is_in_library = true;
-    assert_string_equal(told_kind_words(&arena, &cause), "more time");
-    cause.is_in_library = false;
-    cause.kind = KIND_SLOWER;
-    cause.kind_ns[KIND_SLOWER] = 1e9;
-    cause.kind_ns[KIND_MORE_WORK] = 0;
-    ranks[1] = ran(0, 3000000, 10, 0.01);
     ranks[0] = ran(1, 3000000, 10, 0.01);
     cause.meanwhile = 0.5;
     assert_string_equal(
@@ -498,6 +480,50 @@ static void an_equal_cost_is_never_slower(void **state)
     assert_string_equal(told_cause(&arena, &cause),
                         "rank 1 runs it as often in all as rank 0, at the same cost each time in all, but at other "
                         "times, and slower then: others wait meanwhile");
+    arena_release(&arena);
+}
+
+/* The same time in all, with nothing known of its cost. */
+static void an_equal_time_is_never_slower(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank ranks[] = {{.rank = 1, .time_ns = 30.5e6, .computing_ns = 30.5e6},
+                                 {.rank = 0, .time_ns = 30e6, .computing_ns = 30e6}};
+    struct cause cause = {.kind = KIND_SLOWER, .waiting_ns = 1e9, .ranks = ranks, .n_ranks = 1, .n_late = 1};
+    cause.others = ranks + 1;
+    cause.n_others = 1;
+    cause.kind_ns[KIND_SLOWER] = 1e9;
+    cause.meanwhile = 0.9;
+    assert_string_equal(told_kind_words(&arena, &cause), "steps vary");
+    arena_release(&arena);
+}
+
+/* As often in all at the same cost, though it was more work in the steps in which others waited. */
+static void an_equal_number_is_never_more_work(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank ranks[] = {ran(1, 3000000, 11.3, 0.13), ran(0, 3000000, 10, 0.13)};
+    struct cause cause = {.kind = KIND_MORE_WORK, .waiting_ns = 1e9, .ranks = ranks, .n_ranks = 1, .n_late = 1};
+    struct parting trips = {.kind = PARTING_TRIPS, .late = 3, .others = 1};
+    cause.others = ranks + 1;
+    cause.n_others = 1;
+    cause.kind_ns[KIND_MORE_WORK] = 1e9;
+    cause.is_in_library = true;
+    assert_string_equal(told_kind_words(&arena, &cause), "more time");
+    /* What the library calls back may be more. */
+    cause.called_back = "compare";
+    assert_string_equal(told_kind_words(&arena, &cause), "more work");
+    /* A decision tells of more work, and of nothing where there is none. */
+    cause.called_back = NULL;
+    cause.partings = &trips;
+    cause.n_partings = 1;
+    assert_int_equal(settled(NULL, &cause).n_partings, 1);
+    cause.kind = KIND_MORE_TIME;
+    cause.kind_ns[KIND_MORE_TIME] = 1e9;
+    cause.kind_ns[KIND_MORE_WORK] = 0;
+    assert_int_equal(settled(NULL, &cause).n_partings, 0);
     arena_release(&arena);
 }
 
@@ -1163,6 +1189,8 @@ int main(void)
         cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(nobody_has_more_as_far_as_samples_tell),
         cmocka_unit_test(an_equal_cost_is_never_slower),
+        cmocka_unit_test(an_equal_time_is_never_slower),
+        cmocka_unit_test(an_equal_number_is_never_more_work),
         cmocka_unit_test(more_executions_are_more_work_unless_they_cost_more),
         cmocka_unit_test(most_of_a_cause_is_named),
         cmocka_unit_test(who_polls_is_told_to_do_so_less_often),
