@@ -27,7 +27,7 @@ __attribute__((noinline)) static void sweep(long uneven, long even)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 640; step++) {
+    for (int step = 0; step < 360; step++) {
         sweep(rank == 1 ? 1500000 : 150000, 200000);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -35,7 +35,7 @@ __attribute__((noinline)) static void compute(int rank)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 40; step++) {
+    for (int step = 0; step < 25; step++) {
         compute(rank);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -48,7 +48,7 @@ static void start_each(int n)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 20; step++) {
+    for (int step = 0; step < 12; step++) {
         common_work(3000000);
         if (rank == 1)
             start_each(4);

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     MPI_Win_lock_all(0, window);
     MPI_Get(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
     MPI_Win_flush_all(window);
-    for (int round = 0; round < 25; round++) {
+    for (int round = 0; round < 14; round++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
             stay_away();

@@ -8,7 +8,7 @@
  */
 #include "known.h"
 
-enum { STEPS = 100, ITEMS = 100, LINKS = 8000 };
+enum { STEPS = 64, ITEMS = 100, LINKS = 8000 };
 
 static double out[3 * ITEMS];
 

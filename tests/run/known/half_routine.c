@@ -35,7 +35,7 @@ __attribute__((noinline)) static void sweep(long uneven, long even)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 160; step++) {
+    for (int step = 0; step < 90; step++) {
         /* The even loops are short: the error of their few samples must stay far below a part of the cause. */
         sweep(rank == 1 ? 400000 : 50000, 20000);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -25,7 +25,7 @@ __attribute__((noinline)) static double flux(long n)
 
 int main(int argc, char **argv)
 {
-    enum { STEPS = 70, LINKS_PER_MS = 450000 };
+    enum { STEPS = 45, LINKS_PER_MS = 450000 };
     int rank = known_start(&argc, &argv);
     for (int step = 0; step < STEPS; step++) {
         double x = smooth(4L * LINKS_PER_MS) + flux((rank == 1 ? 12L : 4L) * LINKS_PER_MS), y;

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
     const long n_even = 250000, n = rank == 1 ? 24 * n_even : n_even;
-    for (int step = 0; step < 60; step++) {
+    for (int step = 0; step < 36; step++) {
 #ifdef KNOWN_TOGETHER
         known_sink = even_and_uneven(n_even, n);
 #else

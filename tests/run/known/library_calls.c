@@ -11,7 +11,7 @@
 #include "known.h"
 #include <string.h>
 
-enum { STATES = 24, STATE_BYTES = 1 << 19, ROUNDS = 1500 };
+enum { STATES = 24, STATE_BYTES = 1 << 19, ROUNDS = 900 };
 static char states[STATES + 1][STATE_BYTES];
 
 __attribute__((noinline)) static void keep_states(size_t bytes)

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     double *memory, value = 0;
     int rank = known_start(&argc, &argv);
     MPI_Win window = known_window(&memory);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 40; round++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
             common_work(300000);

@@ -13,7 +13,7 @@
 #include "known.h"
 #include <time.h>
 
-enum { LATE = 3, ROUNDS = 20, MS = 1000000 };
+enum { LATE = 3, ROUNDS = 12, MS = 1000000 };
 
 static void nap(void)
 {

@@ -31,7 +31,7 @@ __attribute__((noinline)) static void material(int times)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 240; step++) {
+    for (int step = 0; step < 140; step++) {
         material(rank == 1 ? 24 : 6);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -23,7 +23,7 @@ static void exchange(int rank, int tag)
 static void unrecorded_phase(int rank)
 {
     MPI_Pcontrol(0);
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < 20; round++) {
         if (rank == 0)
             common_work(20000000);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
     unrecorded_phase(rank);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 40; round++) {
         common_work(400000);
         if (rank == 1) {
             double x = known_sink;

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     known_start(&argc, &argv);
     use_core(rank);
     double x = known_sink, off_s = 0;
-    for (int step = 0; step < 40; step++) {
+    for (int step = 0; step < 24; step++) {
         off_s -= off_cpu_s();
         /* begin work */
         for (long i = 0; i < 10000000; i++)

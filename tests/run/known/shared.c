@@ -12,7 +12,7 @@ double library_work(long n);
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 36; round++) {
         known_sink = library_work(rank == 1 ? 7000000 : 1000000);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -12,7 +12,7 @@
 #include "known.h"
 #include <time.h>
 
-enum { INTERVALS = 200000, COMMON = 2000, EXTRA = 700, INTERRUPTED_NS = 10000 };
+enum { INTERVALS = 120000, COMMON = 2000, EXTRA = 700, INTERRUPTED_NS = 10000 };
 static const long LONGEST_NS = 30000000000;
 
 static long now_ns(void)

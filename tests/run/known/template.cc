@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     int rank = known_start(&argc, &argv);
     std::vector<float> singles(100000, 1.0f);
     std::vector<double> doubles(100000, 1.0);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 36; round++) {
         known_sink = smooth(doubles, 5);
         if (rank == 1)
             known_sink = smooth(singles, 60);

@@ -11,7 +11,7 @@
 #include "known.h"
 #include <string.h>
 
-enum { STEPS = 12000, STATE_BYTES = 1 << 20 };
+enum { STEPS = 8000, STATE_BYTES = 1 << 20 };
 static char state[STATE_BYTES], now[STATE_BYTES], table[STATE_BYTES], copy[STATE_BYTES];
 
 __attribute__((noinline)) static void set_states(void)

@@ -28,7 +28,7 @@ __attribute__((noinline)) static void advance(int first_late, int second_late)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 160; step++) {
+    for (int step = 0; step < 90; step++) {
         advance(rank == 1 && step % 2 == 0, rank == 3 && step % 2 == 1);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -11,7 +11,7 @@
 #include "known.h"
 #include <pthread.h>
 
-enum { STEPS = 30 };
+enum { STEPS = 20 };
 static int rank;
 static MPI_Comm of_thread[2];
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { STEPS = 50 };
+enum { STEPS = 30 };
 static atomic_int begun, done;
 static long links;
 

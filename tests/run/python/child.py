@@ -20,7 +20,7 @@ def compile():
 
 def main():
     comm = MPI.COMM_WORLD
-    for _ in range(20):
+    for _ in range(12):
         if comm.rank == 1:
             compile()
         comm.Barrier()

@@ -19,7 +19,7 @@ async def compile():
 
 def main():
     comm = MPI.COMM_WORLD
-    for _ in range(20):
+    for _ in range(12):
         if comm.rank == 1:
             #! begin compile
             asyncio.run(compile())

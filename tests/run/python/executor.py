@@ -41,7 +41,7 @@ def main():
         process = fork.Process(target=answer, args=(there,))
         process.start()
         executor = ProcessPoolExecutor(2, mp_context=fork)
-    for _ in range(20):
+    for _ in range(12):
         if comm.rank == 1:
             share(executor, here)
         comm.Barrier()

@@ -39,7 +39,7 @@ def main():
             serve(listener)
             os._exit(0)
         connection = socket.create_connection(listener.getsockname())
-    for _ in range(20):
+    for _ in range(12):
         if comm.rank == 1:
             ask(connection)
         comm.Barrier()

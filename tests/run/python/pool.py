@@ -29,7 +29,7 @@ def main():
     comm = MPI.COMM_WORLD
     fork = multiprocessing.get_context("fork")  # other ways import this file, and so begin MPI again
     pool = fork.Pool(2) if comm.rank == 1 else None
-    for _ in range(20):
+    for _ in range(12):
         if pool:
             share(pool)
         comm.Barrier()

@@ -14,7 +14,7 @@ from mpi4py import MPI
 
 def main():
     comm = MPI.COMM_WORLD
-    for _ in range(20):
+    for _ in range(12):
         if comm.rank == 1:
             #! begin rest
             asyncio.run(asyncio.sleep(0.1))

@@ -60,7 +60,7 @@ def main():
 def child():
     parent = MPI.Comm.Get_parent()
     for _ in range(TURNS * len(WAYS)):
-        time.sleep(0.3)
+        time.sleep(0.2)
         parent.Send([b"x", MPI.BYTE], dest=0)
     parent.Disconnect()
 

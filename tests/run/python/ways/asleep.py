@@ -22,7 +22,7 @@ def main():
     interpreter = interpreters.create()
     folder = os.path.dirname(os.path.abspath(__file__))
     step(interpreter, "import sys; sys.path.insert(0, %r); import inside" % folder)
-    for _ in range(40):
+    for _ in range(24):
         step(interpreter, "inside.nap(%f)" % (0.05 if comm.rank == 1 else 0.001))
         comm.Barrier()
     interpreters.destroy(interpreter)
