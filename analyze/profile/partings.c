@@ -429,6 +429,16 @@ static void add_spread(struct parting_search *search, uint32_t number, const str
     arena_release(&scratch);
 }
 
+/* A late rank that decides as the others do is late for another reason, which those do not have. */
+static void leave_out_unshared(struct cause *cause)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cause->n_partings; i++)
+        if (cause->partings[i].late_least > NOTABLY_LONGER * cause->partings[i].others)
+            cause->partings[n++] = cause->partings[i];
+    cause->n_partings = n;
+}
+
 /* The part of the other ranks that come to a block. */
 static double part_that_comes(struct parting_search *search, const struct cause *cause, uint32_t number, uint32_t block)
 {
@@ -498,7 +508,8 @@ static void tell(struct parting_search *search, const struct region *region, con
         fact->share = fmin(at->worth / difference, 1);
     }
     add_spread(search, region->routine, cause, told);
-    cause->is_as_much_otherwise = is_as_much_otherwise(search, cause, region, chosen);
+    leave_out_unshared(cause);
+    cause->is_as_much_otherwise = cause->n_partings && is_as_much_otherwise(search, cause, region, chosen);
     arena_release(&scratch);
 }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # check_parting.sh TOOL SOURCE
-# Where ranks part: of each routine of the program the report names the decision by which rank 1 does more; and of two
-# ranks that do so by different factors, both.
+# Where ranks part: of each routine of the program the report names the decision by which rank 1 does more; of two ranks
+# that do so by different factors, both; and none that only one of two late ranks makes.
 set -eu
 tool=$1 source=$2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
@@ -84,6 +84,11 @@ with_parts = [cause for run in "123" for cause in json.load(open("report%s.json"
               and len(cause["parts"]) > 1 and cause["by_rank"][0]["executions"]]
 faults += ["%s: of its cost no error is known" % cause["name"] for cause in with_parts if not cause["by_rank"][0]["cost_error_ns"]]
 faults += [] if with_parts else ["no cause has parts"]
+# A decision is told if each late rank makes it otherwise than the others.
+edges = [cause for run in "123" for cause in json.load(open("report%s.json" % run))["causes"]
+         if cause["routine"] == "edge" and sorted(cause["ranks"]) == [1, 3]]
+faults += ["told of one late rank: %s" % cause["explanation"] for cause in edges for parting in cause["partings"]
+           if parting["late_least"] <= parting["others"]]
 print("\n".join(faults))
 sys.exit(bool(faults))
 END

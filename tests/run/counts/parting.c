@@ -138,6 +138,23 @@ KEPT static double asks_first(double x)
     return x;
 }
 
+KEPT static double edge(double x, int n)
+{
+    for (int i = 0; i < n; i++)
+        x = x * 0.999 + 1.0 / (x + 2.0);
+    return x;
+}
+
+/* Of four ranks two come to it, each by a condition of its own. */
+KEPT static double edges(double x, int rank, int n)
+{
+    if (rank == 1)
+        x = edge(x, n);
+    if (rank == 3)
+        x = edge(x, n) + 0.5;
+    return x;
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -181,6 +198,9 @@ int main(int argc, char **argv)
         wanted = more > 1 ? 2 * more : 0;
         for (int turn = 0; turn < 1500; turn++)
             sink = asks_first(sink);
+        MPI_Barrier(pair);
+        for (int turn = 0; turn < 200; turn++)
+            sink = edges(sink, rank, 1500);
         MPI_Barrier(pair);
     }
     if (rank > 1) /* nobody waits for rank 1 at the end */
