@@ -34,38 +34,12 @@
  * of all processes together say: as far as the times of the processes follow the numbers of their calls.
  */
 #pragma once
-#include "analyze/counts/nnls.h"
 #include "analyze/steps/calltree.h"
+#include "analyze/steps/cost_fit.h"
 #include "analyze/counts/executions.h"
 
 enum { COSTS_COLUMNS_MAX = 128 };
 #define COSTS_ALL_RANKS UINT32_MAX
-
-/* Work and sampled time by column. */
-struct cost_column {
-    double work, sampled_ns;
-};
-
-/* Evidence of one process, or of several together, on costs. */
-struct cost_evidence {
-    struct nnls lengths;
-    struct cost_column *columns;
-    double work;
-    double counted_ns; /* on the CPU in counted stretches */
-    double sampled_ns; /* weights of all samples */
-    double n_samples;
-};
-
-struct rank_costs {
-    struct cost_evidence own;
-    struct sparse work;       /* by place, over the run */
-    struct sparse steps;      /* sampled weights by (place, step) */
-    struct sparse counts;     /* over the run */
-    double length_variance;   /* in units of what equations are weighed by */
-    struct nnls_cost *fitted; /* by column */
-    struct nnls_cost *others; /* what the other processes say */
-    double *differs;          /* by column: how far it is off what they say; 0 = within what processes differ by */
-};
 
 struct costs {
     struct sites *sites;
