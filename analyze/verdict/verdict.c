@@ -204,12 +204,28 @@ void verdict_settle_efficiency(struct analysis *analysis)
         *factors[i] = NAN;
 }
 
+/* By how much the work of late ranks is more, where it is counted; NAN: it is not. */
+static double work_factor(const struct reason *reason)
+{
+    bool is_counted = reason->kind == REASON_WORK && reason->often.is_known;
+    return is_counted ? reason->often.mean * (reason->has_same_code ? 1 : reason->code.mean) : NAN;
+}
+
+/* Times are as much longer in both within their errors. Exact counts belie that where they differ by more than core and
+ * cache make of it. */
+static bool is_by_another_factor(const struct cause *cause, const struct cause *largest)
+{
+    return fabs(log(work_factor(&cause->reason) / work_factor(&largest->reason))) > SAME_FACTOR;
+}
+
 /* What is counted alike in all rows is known. Times alone tell by how much: beyond what core and cache make of the same
  * work it is more of it. */
 void verdict_settle_like(struct analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
+        if (cause->like && is_by_another_factor(cause, &analysis->causes[cause->like - 1]))
+            cause->like = 0;
         cause->like_reason = cause->kind == KIND_MORE_WORK                 ? PARTITION_DATA
                              : cause->kind == KIND_SLOWER                  ? PARTITION_SLOWER
                              : cause->reason.times.mean > exp(SAME_FACTOR) ? PARTITION_DATA

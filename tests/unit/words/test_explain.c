@@ -1111,6 +1111,26 @@ static void rows_that_are_alike_are_told(void **state)
     arena_release(&arena);
 }
 
+/* However well times agree. */
+static void counts_tell_whether_rows_are_alike(void **state)
+{
+    (void)state;
+    const struct reason counted = {.kind = REASON_WORK, .often = {.is_known = true, .mean = 2}, .has_same_code = true};
+    static const struct {
+        double often, code;
+        bool has_same_code, is_alike;
+    } cases[] = {{2.8, 0, true, true}, {8, 0, true, false}, {1, 2, false, true}, {1, 2, true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cause causes[] = {{.waiting_ns = 2, .reason = counted}, {.waiting_ns = 1, .like = 1, .reason = counted}};
+        struct analysis analysis = {.causes = causes, .n_causes = 2, .waiting_ns = 3};
+        causes[1].reason.often.mean = cases[i].often;
+        causes[1].reason.code.mean = cases[i].code;
+        causes[1].reason.has_same_code = cases[i].has_same_code;
+        verdict_settle_like(&analysis);
+        assert_int_equal(causes[1].like, cases[i].is_alike);
+    }
+}
+
 /* Who never comes to the cause is thought idle, unless it is said what else it did. */
 static void what_others_do_instead_is_told(void **state)
 {
@@ -1210,6 +1230,7 @@ int main(void)
         cmocka_unit_test(the_lock_of_an_interpreter_is_told),
         cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
         cmocka_unit_test(rows_that_are_alike_are_told),
+        cmocka_unit_test(counts_tell_whether_rows_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
