@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/executions.h"
+#include "analyze/constants/constants.h"
 #include "analyze/counts/turns.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
@@ -221,7 +222,8 @@ double executions_share_of_work(struct side late, struct side others, double cos
 {
     if (!(late.executions > 0))
         return -1;
-    if (!(others.executions > 0) || !(late.ns > 0))
+    bool hardly_run = others.executions < (NOTABLY_LONGER - 1) * late.executions;
+    if (hardly_run || !(late.ns > 0))
         return 1;
     double cost_late = late.ns / late.executions, cost_others = others.ns / others.executions;
     double doubt = exp(2 * cost_error);

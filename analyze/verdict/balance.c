@@ -136,6 +136,12 @@ static bool is_more_often(const struct sides *sides)
     return (others->executions > 0 || never_run) && late->executions > NOTABLY_LONGER * others->executions;
 }
 
+/* Then nobody tells what it should cost. */
+static bool others_hardly_run(const struct sides *sides)
+{
+    return is_more_often(sides) && sides->others.mean.executions < (NOTABLY_LONGER - 1) * sides->late.mean.executions;
+}
+
 static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
 {
     double ns = cause->kind_ns[kind];
@@ -156,6 +162,8 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
     bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
     if (cause->balance == BALANCE_VARYING || (has_costs(sides) && !one_is_dearer(sides)))
         settled.slower = cause->balance == BALANCE_VARYING || is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
+    if (others_hardly_run(sides))
+        settled.slower = KIND_MORE_WORK;
     bool tells_more = cause->n_partings || cause->called_back || cause->balance != BALANCE_UNEVEN;
     if (cause->is_as_much_otherwise || (is_as_often && !tells_more))
         settled.more_work = KIND_MORE_TIME;

@@ -100,6 +100,9 @@ static bool is_other_cost(const struct factor *cost, const struct crowd *late, c
 static enum cost_told cost_told_of(const struct factor *cost, const struct crowd *late, const struct crowd *others)
 {
     bool is_other = is_other_cost(cost, late, others), is_dearer = is_other && cost->mean > 1;
+    bool hardly_run = others->mean.executions < (NOTABLY_LONGER - 1) * late->mean.executions;
+    if (hardly_run && others->mean.computing_ns < NEGLIGIBLE_SHARE * late->mean.computing_ns)
+        return COST_TOLD_UNKNOWN; /* a little of it tells nothing of much */
     if (cost->is_vague && (!is_other || (is_dearer && cost->at_least < NOTABLY_LONGER)))
         return COST_TOLD_UNKNOWN;
     if (!is_other)
