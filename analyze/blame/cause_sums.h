@@ -48,6 +48,7 @@ struct causes {
     struct placing placing;
     struct rollup rollup;
     struct sparse busy_code; /* computing time by (rank, code place) */
+    struct sparse blocked;   /* time asleep or in the kernel, outside MPI, by step */
     struct uncounted uncounted;
     struct sparse kernel_part; /* by (rank, blocked step): the part of its samples that were on a CPU */
     const struct crew *crews;  /* by rank */

@@ -366,6 +366,8 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
     }
     if (is_place)
         sparse_add(&causes->busy_code, code, ns);
+    if (step->state == STEP_BLOCKED)
+        sparse_add(&causes->blocked, key_atom(key), ns);
 }
 
 /* Time of one process that samples share out among causes. */
@@ -632,6 +634,7 @@ static void causes_release(struct causes *causes)
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->busy_code);
+    sparse_release(&causes->blocked);
     uncounted_release(&causes->uncounted);
     sparse_release(&causes->kernel_part);
     arena_release(&causes->arena);
@@ -650,6 +653,7 @@ void causes_find(const struct causes_input *input)
     for (size_t i = 0; i < times->n; i++)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
     sparse_pack(&causes.busy_code);
+    sparse_pack(&causes.blocked);
     uncounted_find(&causes.uncounted, input->sites, input->survey);
     const struct classes *classes = causes.input->classes;
     for (uint32_t site = 0; site < causes.input->analysis->n_sites; site++) {

@@ -693,6 +693,14 @@ static void partition_set_gain(struct writer *writer, struct partition *partitio
     sparse_release(&all->lacks);
 }
 
+static uint32_t most_blocked(const struct sparse *blocked)
+{
+    const struct term *most = NULL;
+    for (size_t i = 0; i < blocked->n; i++)
+        most = !most || blocked->at[i].ns > most->ns ? &blocked->at[i] : most;
+    return most ? (uint32_t)most->key : TRACE_NONE;
+}
+
 void causes_write(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -712,6 +720,7 @@ void causes_write(struct causes *causes)
     partitions_find(analysis);
     for (uint32_t i = 0; i < analysis->n_partitions; i++)
         partition_set_gain(&writer, &analysis->partitions[i]);
+    analysis->most_blocked = most_blocked(&causes->blocked);
     nodes_write(causes);
     frames_write(causes);
     arena_release(&writer.scratch);

@@ -403,6 +403,7 @@ struct answer {
     double waiting_ns;         /* that these ranks make by it, with what they had no CPU in it where is_lacking */
     double share;              /* of all waiting */
     double lacking_share;      /* of all that they make by it: they had no CPU */
+    double blocked_share;      /* of all time, ranks are asleep or in the kernel, where that is the news; 0 */
     double program_share;      /* waiting for what the program does, of all time */
     double transfer_share;     /* data that is moved while nobody is late, of all time */
     double machine_share;      /* waiting for ranks that had no CPU, of all time */
@@ -691,6 +692,7 @@ struct analysis {
     struct outside outside;         /* likewise */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
+    uint32_t most_blocked;          /* the step in which ranks are asleep or in the kernel for longest; TRACE_NONE */
     struct spinning_loop *spinning; /* a large part of the run, and next to nobody waits for it: by node */
     struct code_node *nodes;
     uint32_t *cause_of_frame;  /* by frame: the cause (found_as) whose code its samples have run, plus 1; 0 = none */

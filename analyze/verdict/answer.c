@@ -298,10 +298,20 @@ static bool waits_outside(const struct analysis *analysis)
     return outside->is_notable && outside->ns >= (NOTABLY_LONGER - 1) * analysis->efficiency.all_ns;
 }
 
-/* By looking at memory, or fetching the same again and again. */
+/* Ranks that are asleep or in the kernel, all alike, make nobody wait inside MPI: they may wait for each other by other
+ * means, or pause where none need. */
+static double blocked_share(const struct analysis *analysis)
+{
+    double share = analysis->efficiency.blocked_ns / analysis->efficiency.all_ns;
+    bool is_most = share >= WORTH_SAYING && share > analysis->answer.program_share;
+    return is_most && analysis->most_blocked != TRACE_NONE ? share : 0;
+}
+
+/* By looking at memory, by fetching the same again and again, or blocked. */
 static bool waits_beside_mpi(const struct analysis *analysis)
 {
-    return analysis->answer.kind != ANSWER_ALONE && (analysis->n_spinning || analysis->n_fetches);
+    return analysis->answer.kind != ANSWER_ALONE &&
+           (analysis->n_spinning || analysis->n_fetches || analysis->answer.blocked_share > 0);
 }
 
 void answer_find(struct analysis *analysis)
@@ -314,6 +324,7 @@ void answer_find(struct analysis *analysis)
     arena_release(&scratch);
     bool is_nothing = answer->kind == ANSWER_NO_WAIT || answer->kind == ANSWER_FINE || answer->kind == ANSWER_ALONE ||
                       answer->kind == ANSWER_VARYING;
+    answer->blocked_share = is_nothing ? blocked_share(analysis) : 0;
     if (is_end_the_news(analysis)) {
         answer->kind = ANSWER_BROKE_OFF;
         answer->has_causes = false;

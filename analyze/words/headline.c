@@ -136,14 +136,19 @@ static const char *headline_elsewhere(const struct label_book *book)
     if (analysis->outside.is_notable)
         return headline_outside(book);
     const struct repeated_fetch *fetch = analysis->fetches;
-    const char *share = amount_share(analysis->answer.program_share).text;
-    const char *where =
-        analysis->n_spinning
-            ? arena_printf(arena, "%s waits for memory to change, for %s on rank %u",
-                           label_step(book, analysis->spinning[0].step),
-                           amount_duration(analysis->spinning[0].dur_ns).text, analysis->spinning[0].rank)
-            : arena_printf(arena, "%s may wait as well: it fetches the same again and again, for %s on rank %u",
-                           fetch->call, amount_duration(fetch->dur_ns).text, fetch->rank);
+    const char *share = arena_strdup(arena, amount_share(analysis->answer.program_share).text);
+    const char *where;
+    if (analysis->n_spinning)
+        where = arena_printf(arena, "%s waits for memory to change, for %s on rank %u",
+                             label_step(book, analysis->spinning[0].step),
+                             amount_duration(analysis->spinning[0].dur_ns).text, analysis->spinning[0].rank);
+    else if (analysis->n_fetches)
+        where = arena_printf(arena, "%s may wait as well: it fetches the same again and again, for %s on rank %u",
+                             fetch->call, amount_duration(fetch->dur_ns).text, fetch->rank);
+    else
+        where =
+            arena_printf(arena, "they are asleep or in the kernel for %s, most %s",
+                         amount_share(analysis->answer.blocked_share).text, label_step(book, analysis->most_blocked));
     return with_machine(book,
                         arena_printf(arena, "Ranks wait inside MPI for %s of the time only, but %s.", share, where));
 }
@@ -169,7 +174,7 @@ static const char *headline_fine(const struct label_book *book)
 {
     const struct analysis *analysis = book->analysis;
     struct arena *arena = book->arena;
-    const char *share = amount_share(analysis->answer.program_share).text;
+    const char *share = arena_strdup(arena, amount_share(analysis->answer.program_share).text);
     if (analysis->answer.lacks_cpus)
         return arena_printf(arena,
                             "Ranks had no CPU, or waited for others that had none, for %s of the time, so this run "

@@ -465,6 +465,12 @@ static void the_first_line_tells_when_no_rank_is_late(void **state)
         f, "No rank is late over the run, but single steps vary: ranks wait for 16 % of the time, most at "
            "MPI_Barrier jacobi.c:71 in solve() <- main(). Let them wait for each other less often, so that steps even "
            "out.\n");
+    *answer = (struct answer){.kind = ANSWER_ELSEWHERE, .program_share = 0.009, .blocked_share = 0.62};
+    f->analysis.most_blocked = f->causes[0].step;
+    f->steps[0].state = STEP_BLOCKED;
+    expect_first(f, "Ranks wait inside MPI for 0.9 % of the time only, but they are asleep or in the kernel for 62 %, "
+                    "most blocked in loop jacobi.c:58-63 in relax().\n");
+    f->steps[0].state = STEP_COMPUTING;
     *answer = (struct answer){.kind = ANSWER_FINE, .program_share = 0.02};
     char *text = printed(f, &usual);
     assert_null(strstr(text, "why ranks wait"));
