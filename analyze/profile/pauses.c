@@ -66,6 +66,7 @@ static const struct {
     {"semop", PAUSE_LOCK},
     {"flock", PAUSE_LOCK},
     {"lockf", PAUSE_LOCK},
+    {"fcntl", PAUSE_LOCK}, /* nothing else that it does takes long */
 };
 
 /* "__GI___libc_write" is write, "pread64" pread. */

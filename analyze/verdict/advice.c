@@ -51,8 +51,10 @@ enum thread_sharing thread_sharing_of(const struct analysis *analysis, const str
         return SHARED_EVENLY;
     bool had_cpus = rank->n_at_once > 1 && cause->lacking_ns <= cause->waiting_ns;
     bool is_alone = runs_one_thread(rank) && had_cpus;
-    /* A lock lets one thread run at a time, and so does a CPU that they share: then others are ready meanwhile. */
-    bool may_lack = 2 * rank->threads_lacked_ns > (rank->n_threads - rank->threads) * rank->computing_ns;
+    /* A lock lets one thread run at a time, and so does a CPU that they share. Then others are ready meanwhile:
+     * together for so long at least, if each runs in one go, and who has most of it comes last. */
+    double worked_ns = rank->threads * rank->computing_ns, rest = 1 - fmax(rank->most_share, even);
+    bool may_lack = rank->threads_lacked_ns > rest * worked_ns * rank->n_threads / 2;
     if (!is_alone || (may_lack && others_run_one_thread(cause)))
         return SHARED_EVENLY;
     return may_lack ? SHARED_BY_TURNS_OR_CPUS : SHARED_BY_TURNS;

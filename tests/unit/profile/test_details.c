@@ -36,6 +36,7 @@ static void routines_tell_what_the_kernel_is_entered_for(void **state)
         {"readout", PAUSE_UNKNOWN},
         {"__pthread_cond_wait@@GLIBC_2.3.2", PAUSE_LOCK},
         {"___pthread_mutex_lock", PAUSE_LOCK},
+        {"__libc_fcntl64", PAUSE_LOCK},
         {"__GI___poll", PAUSE_DATA},
         {"__select", PAUSE_DATA},
         {"selected", PAUSE_UNKNOWN},

@@ -125,6 +125,12 @@ static const struct {
     {4, 4, 1, 0.27, 0.01, 0, 5e9,
      "; 4 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
      "let the threads of rank 1 work at the same time: give each a CPU of its own first", 0},
+    /* The thread with less of it waits for the other no longer than it works, or the other for it. */
+    {2, 2, 1, 0.7, 0.06, 0, 0.8e9, "; 2 threads of rank 1 take turns in it, one at a time",
+     "let the threads of rank 1 work at the same time: cut it into more pieces", 0},
+    {2, 2, 1, 0.7, 0.06, 0, 1e9,
+     "; 2 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
+     "let the threads of rank 1 work at the same time: give each a CPU of its own first", 0},
     /* The other rank's do so as well, and are done sooner. */
     {4, 4, 1, 0.27, 0.01, 0, 5e9, NULL, NULL, 1.2},
     /* They have one CPU, or others use the rest: no wonder. */
