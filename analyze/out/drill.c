@@ -50,35 +50,41 @@ static const char *range(struct arena *arena, struct amount low, struct amount h
                                        : arena_strdup(arena, low.text);
 }
 
+/* Of whichever threads run it. */
+static double time_in_it(const struct cause_rank *rank)
+{
+    return rank->time_is_not_theirs ? rank->worked_ns : rank->time_ns;
+}
+
 /* What a row's ranks spend, all together; `unknown` says why executions are not known, where they are not. */
 static void put_alike(struct page_table *table, struct arena *arena, const struct alike *alike, const char *unknown)
 {
     const struct cause_rank *at = alike->at, *last = &at[alike->n - 1];
     uint32_t *ranks = arena_array(arena, uint32_t, alike->n);
     uint64_t least = UINT64_MAX, most = 0;
-    double blame_ns = 0, time_ns = 0, computing_ns = 0, executions = 0, variance_ns2 = 0;
+    double blame_ns = 0, time_ns = 0, worked_ns = 0, executions = 0, variance_ns2 = 0;
     for (uint32_t i = 0; i < alike->n; i++) {
         ranks[i] = at[i].rank;
         blame_ns += at[i].blame_ns;
-        time_ns += at[i].time_ns;
+        time_ns += time_in_it(&at[i]);
         least = at[i].executions < least ? at[i].executions : least;
         most = at[i].executions > most ? at[i].executions : most;
-        computing_ns += at[i].computing_ns;
+        worked_ns += cause_rank_worked(&at[i]).value;
         executions += (double)at[i].executions;
-        variance_ns2 += pow(at[i].cost_error * at[i].computing_ns, 2);
+        variance_ns2 += pow(cause_rank_worked(&at[i]).error, 2);
     }
     if (alike->n == 1)
         page_cell(table, "%u", at->rank);
     else
         page_cell(table, "%u ranks: %s", alike->n, strchr(amount_ranks(arena, ranks, alike->n), ' ') + 1);
     page_cell(table, "%s", blame_ns > 0 ? amount_duration(blame_ns).text : "-");
-    page_cell(table, "%s", range(arena, amount_duration(last->time_ns), amount_duration(at->time_ns)));
+    page_cell(table, "%s", range(arena, amount_duration(time_in_it(last)), amount_duration(time_in_it(at))));
     page_cell(table, "%s", unknown ? unknown : range(arena, amount_count(least), amount_count(most)));
     /* Of time that is mostly no computing, what computing costs each time tells nothing. */
-    bool has_cost = executions > 0 && computing_ns > 0 && 2 * computing_ns >= time_ns;
+    bool has_cost = executions > 0 && worked_ns > 0 && 2 * worked_ns >= time_ns;
     bool has_error = has_cost && variance_ns2 > 0;
-    page_cell(table, "%s%s%s", has_cost ? amount_cost(computing_ns / executions).text : "", has_error ? " +-" : "",
-              has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
+    page_cell(table, "%s%s%s", has_cost ? amount_cost(worked_ns / executions).text : "", has_error ? " +-" : "",
+              has_error ? amount_share(sqrt(variance_ns2) / worked_ns).text : "");
 }
 
 /* Rows of ranks whose times are within a factor. */

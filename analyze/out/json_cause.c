@@ -208,10 +208,9 @@ static void add_partings(const struct json *json, json_t *object, const struct c
 
 static json_t *json_cause_rank(const struct cause_rank *rank, bool is_late)
 {
-    double worked_ns = rank->time_is_not_theirs ? rank->worked_ns : rank->computing_ns;
-    double error = rank->time_is_not_theirs ? rank->worked_error_ns / worked_ns : rank->cost_error;
-    double cost_ns = rank->executions ? worked_ns / (double)rank->executions : NAN;
-    double error_ns = error > 0 ? error * cost_ns : NAN;
+    struct measured worked = cause_rank_worked(rank);
+    double cost_ns = rank->executions ? worked.value / (double)rank->executions : NAN;
+    double error_ns = worked.error > 0 ? worked.error / worked.value * cost_ns : NAN;
     return json_pack("{s:i, s:b, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:I, s:I}", "rank",
                      (int)rank->rank, "late", is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns",
                      json_ns(rank->time_ns), "computing_ns", json_ns(rank->computing_ns), "threads",

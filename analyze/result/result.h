@@ -176,6 +176,14 @@ struct cause_rank {
     double most_error;       /* and the standard error of that */
 };
 
+/* On a CPU in it: helper threads as well, where the one that calls MPI was elsewhere meanwhile. */
+static inline struct measured cause_rank_worked(const struct cause_rank *rank)
+{
+    if (rank->time_is_not_theirs)
+        return (struct measured){rank->worked_ns, rank->worked_error_ns, true};
+    return (struct measured){rank->computing_ns, rank->cost_error * rank->computing_ns, true};
+}
+
 struct cause_file {
     const char *name; /* as the program gave it */
     uint64_t bytes;   /* read and written, sum over all ranks */
