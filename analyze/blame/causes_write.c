@@ -637,6 +637,45 @@ static void nodes_write(struct causes *causes)
     arena_release(&scratch);
 }
 
+/* The routine that a node lies in, as it was entered there. */
+static uint32_t entered_routine(const struct analysis *analysis, uint32_t node)
+{
+    while (node < analysis->n_nodes && !analysis->nodes[node].call_line)
+        node = analysis->nodes[node].parent;
+    return node;
+}
+
+/* Of the blame of a cause in the code that names it: of all, and of the way on which its node was entered. */
+struct entered_blame {
+    double all_ns, own_ns;
+};
+
+static void find_other_ways(struct causes *causes)
+{
+    struct analysis *analysis = causes->input->analysis;
+    struct arena scratch = {0};
+    struct entered_blame *ways = arena_array(&scratch, struct entered_blame, analysis->n_causes + 1);
+    struct cause **by_number = arena_array(&scratch, struct cause *, analysis->n_causes + 1);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        by_number[analysis->causes[i].found_as] = &analysis->causes[i];
+    for (uint32_t i = 0; i < analysis->n_nodes && i < causes->rollup.cause_of.n; i++) {
+        uint32_t number = causes->rollup.cause_of.at[i];
+        const struct cause *cause = number == ROLLUP_NONE ? NULL : by_number[number];
+        bool is_named = false, is_own = false;
+        for (uint32_t at = cause ? i : analysis->n_nodes; at < analysis->n_nodes; at = analysis->nodes[at].parent) {
+            is_named |= analysis->nodes[at].step == cause->step;
+            is_own |= at == entered_routine(analysis, cause->node);
+        }
+        for (int kind = 0; kind < KIND_N && is_named; kind++) {
+            ways[number].all_ns += analysis->nodes[i].kind_ns[kind];
+            ways[number].own_ns += is_own ? analysis->nodes[i].kind_ns[kind] : 0;
+        }
+    }
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        by_number[i]->has_other_ways = ways[i].own_ns < MOST_SHARE * ways[i].all_ns;
+    arena_release(&scratch);
+}
+
 static bool is_code(const struct causes *causes, const struct cause *cause)
 {
     return steps_key(causes->steps, cause->step)->what == WHAT_PLACE && cause->kind != KIND_BLOCKED;
@@ -722,6 +761,7 @@ void causes_write(struct causes *causes)
         partition_set_gain(&writer, &analysis->partitions[i]);
     analysis->most_blocked = most_blocked(&causes->blocked);
     nodes_write(causes);
+    find_other_ways(causes);
     frames_write(causes);
     arena_release(&writer.scratch);
 }

@@ -316,6 +316,7 @@ struct cause {
     bool is_alone;         /* its late ranks alone run it, as far as is known */
     bool is_as_much_otherwise; /* where its late ranks part, others never go their way, but do as much on another */
     bool is_elsewhere;         /* the code that names it is entered on other ways too, which are no part of it */
+    bool has_other_ways;       /* much of it was entered on other ways than that of its node */
     bool is_unexplained;       /* it is itself a wait that nothing explains, or was not recorded: */
     bool is_unrecorded;        /* recording was switched off meanwhile */
     bool is_for_outside;       /* it waits for processes outside of the run */

@@ -340,12 +340,18 @@ const char *headline(const struct label_book *book)
     return after_first_end(book, headline_of_kind(book));
 }
 
+/* Times alone do not tell more of the data from data that lie worse in memory, whatever the factor. */
+static bool is_counted(const struct partition *partition)
+{
+    return partition->whole.kind == KIND_MORE_WORK || partition->whole.kind == KIND_SLOWER;
+}
+
 static const char *partition_text(struct arena *arena, const struct partition *partition, const char *among)
 {
     bool is_one = partition->whole.n_late == 1;
-    return arena_printf(arena, "%s %s %s as long in %u places%s: %s", late_ranks(arena, &partition->whole),
+    return arena_printf(arena, "%s %s %s as long in %u places%s: %s%s", late_ranks(arena, &partition->whole),
                         is_one ? "takes" : "take", explain_ratio(arena, partition->factor), partition->n_causes, among,
-                        explain_partition_reason(partition->reason, is_one));
+                        is_counted(partition) ? "" : "perhaps ", explain_partition_reason(partition->reason, is_one));
 }
 
 const char *headline_partition(struct arena *arena, const struct partition *partition)
@@ -384,11 +390,18 @@ const char *headline_times(struct arena *arena, const struct partition *partitio
 
 const char *headline_next(const struct partition *partition)
 {
-    static const char *const divide[] = {"divide the data anew, so that this rank has less of it",
-                                         "divide the data anew, so that these ranks have less of it"};
+    static const char *const divide[][2] = {
+        {"divide the data anew, so that this rank has less of it; if it has no more of it, look at how its data lie in "
+         "memory",
+         "divide the data anew, so that these ranks have less of it; if they have no more of it, look at how their "
+         "data lie in memory"},
+        {"divide the data anew, so that this rank has less of it",
+         "divide the data anew, so that these ranks have less of it"}};
     static const char *const compare[][2] = {
-        {"bind ranks to cores and keep other work off them, then see whether this rank is slower",
-         "bind ranks to cores and keep other work off them, then see whether these ranks are slower"},
+        {"bind ranks to cores and keep other work off them; if this rank is still slower, look at how its data lie in "
+         "memory",
+         "bind ranks to cores and keep other work off them; if these ranks are still slower, look at how their data "
+         "lie in memory"},
         {"compare the clock speed and memory of this rank's node with the others'",
          "compare the clock speed and memory of these ranks' nodes with the others'"}};
     static const char *const find_out[][2] = {
@@ -403,6 +416,6 @@ const char *headline_next(const struct partition *partition)
     case PARTITION_EITHER:
         return find_out[partition->has_own_node][are_several];
     default:
-        return divide[are_several];
+        return divide[is_counted(partition)][are_several];
     }
 }

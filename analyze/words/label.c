@@ -236,21 +236,39 @@ static const char *label_call_outwards(const struct label_book *book, uint32_t n
     return call.line ? arena_printf(book->arena, "%s:%u", text, call.line) : text;
 }
 
-/* A step, and the call that entered its routine, which is a node. */
-static const char *label_entered(const struct label_book *book, uint32_t step, uint32_t node)
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Outwards to where another routine makes the call: threads enter parts of a routine by calls within it. */
+static uint32_t entered_by_another(const struct analysis *analysis, uint32_t step, uint32_t node)
+{
+    const char *routine = analysis->steps[step].routine;
+    uint32_t at = node;
+    while (routine && at < analysis->n_nodes && analysis->nodes[at].parent < analysis->n_nodes &&
+           is_same_text(analysis->steps[analysis->nodes[analysis->nodes[at].parent].step].routine, routine))
+        at = routine_around(analysis, analysis->nodes[at].parent);
+    return at < analysis->n_nodes && analysis->nodes[at].parent < analysis->n_nodes ? at : node;
+}
+
+/* A step, and the call that entered its routine, which is a node; `has_other_ways`: others did as well. */
+static const char *label_entered(const struct label_book *book, uint32_t step, uint32_t node, bool has_other_ways)
 {
     const struct analysis *analysis = book->analysis;
-    const char *label = label_step(book, step);
+    const char *label = label_step(book, step), *elsewhere = has_other_ways ? " and elsewhere" : "";
+    node = entered_by_another(analysis, step, node);
     uint32_t around = node < analysis->n_nodes ? analysis->nodes[node].parent : TRACE_NONE;
     if (around >= analysis->n_nodes)
         return label;
     uint32_t line = analysis->nodes[node].call_line;
     const struct step *caller = &analysis->steps[analysis->nodes[around].step];
     if (!caller->file || !line)
-        return arena_printf(book->arena, "%s, called from %s", label, label_step(book, analysis->nodes[around].step));
+        return arena_printf(book->arena, "%s, called from %s%s", label, label_step(book, analysis->nodes[around].step),
+                            elsewhere);
     const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
-    return arena_printf(book->arena, "%s, called at %s%s%s", label, label_lines(book, caller->file, line, line),
-                        *routine ? " in " : "", routine);
+    return arena_printf(book->arena, "%s, called at %s%s%s%s", label, label_lines(book, caller->file, line, line),
+                        *routine ? " in " : "", routine, elsewhere);
 }
 
 /* ", called from advance() app.c:33": the nearest code with lines on the way to a node without; "" where none is. */
@@ -266,11 +284,6 @@ static const char *label_called_from(const struct label_book *book, uint32_t nod
         line = step->is_loop ? line : analysis->nodes[node].call_line;
     }
     return "";
-}
-
-static bool is_same_text(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
 }
 
 /* True of one place, and of instances of a template whose names are the same. */
@@ -300,8 +313,8 @@ const char *label_cause(const struct label_book *book, uint32_t number)
         return arena_printf(book->arena, "%s%s", text, label_called_from(book, cause->node));
     if (!is_shared)
         return text;
-    text = label_entered(book, cause->step, node);
-    if (n_levels)
+    text = label_entered(book, cause->step, node, cause->has_other_ways);
+    if (n_levels && !cause->has_other_ways)
         text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, node, n_levels));
     return text;
 }

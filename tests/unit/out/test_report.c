@@ -725,6 +725,12 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "rank 1 takes 2.0 x (1.6 to 2.5) as long in 2 places: it has more of the ");
     free(text);
+    partition.whole.kind = KIND_MORE_TIME; /* nothing is counted */
+    text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 230});
+    expect_in(text, "as long in 2 places: perhaps it has more of the data");
+    expect_in(text, "less of it; if it has no more of it, look at how its data lie in memory\n");
+    free(text);
+    partition.whole.kind = KIND_MORE_WORK;
     partition.factor.high = INFINITY;
     expect_first(f,
                  "Rank 1 makes others wait, 2.0 x (at least 1.6) as long in 2 places: 6.00 s, 100 % of all waiting.\n");
@@ -736,7 +742,8 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "2.0 x as long in 2 places: its CPU or memory is slower");
     expect_in(text,
-              "    next: bind ranks to cores and keep other work off them, then see whether this rank is slower\n");
+              "    next: bind ranks to cores and keep other work off them; if this rank is still slower, look at how "
+              "its data lie in memory\n");
     free(text);
     partition.has_own_node = true;
     text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
