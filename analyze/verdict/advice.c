@@ -141,10 +141,14 @@ static bool is_for_progress(const struct analysis *analysis, const struct cause 
 }
 
 /* Ranks that are late but never wait keep the run from ending sooner, whenever the library goes on: the others would
- * wait for them elsewhere. So that helps by no more than the late ranks wait themselves. */
+ * wait for them elsewhere. So that helps by no more than the late ranks wait themselves, and hardly where they have far
+ * more to do. */
 static bool helps_progress(const struct analysis *analysis, const struct cause *cause)
 {
-    double waiting_ns = INFINITY;
+    const struct factor *times = &cause->reason.times, *often = &cause->reason.often;
+    bool is_far_longer = times->is_known && times->at_least > exp(SAME_FACTOR);
+    bool is_far_more = often->is_known && often->least > exp(SAME_FACTOR);
+    double waiting_ns = is_far_longer || is_far_more ? 0 : INFINITY;
     for (uint32_t i = 0; i < cause->n_late; i++)
         waiting_ns = fmin(waiting_ns, analysis->ranks[cause->ranks[i].rank].waiting_ns);
     return waiting_ns >= cause->if_balanced_ns / 2;

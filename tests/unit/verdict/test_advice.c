@@ -76,11 +76,36 @@ static void threads_of_an_interpreter_take_turns(void **state)
     assert_int_equal(sharing_of(1.9, ERRAND_NONE), SHARED_EVENLY); /* several interpreters, each with a lock */
 }
 
+/* That the library goes on helps where the late rank waits as well, and has not far more to do. */
+static void going_on_helps_who_has_hardly_more(void **state)
+{
+    (void)state;
+    struct trace trace = {.n_ranks = 2};
+    struct step step = {.place = CODE_NONE};
+    struct wait_site site = {.kind = WAIT_PROGRESS};
+    struct cause_site felt = {.waiting_ns = 10};
+    struct rank_summary ranks[] = {{.waiting_ns = 8}, {.waiting_ns = 8}};
+    struct analysis analysis = {
+        .trace = &trace, .steps = &step, .n_steps = 1, .sites = &site, .n_sites = 1, .ranks = ranks};
+    struct cause_rank late = {.rank = 1};
+    struct cause cause = {.kind = KIND_MORE_TIME, .waiting_ns = 10, .if_balanced_ns = 5, .sites = &felt, .n_sites = 1};
+    cause.ranks = &late;
+    cause.n_ranks = cause.n_late = 1;
+    cause.reason.times = (struct factor){.is_known = true, .mean = 1.6, .at_least = 1.3};
+    assert_int_equal(advice_of(&analysis, &cause), ADVICE_CALL_MPI_MEANWHILE);
+    cause.reason.times.at_least = 1.55;
+    assert_int_not_equal(advice_of(&analysis, &cause), ADVICE_CALL_MPI_MEANWHILE);
+    cause.reason.times.at_least = 1.3;
+    ranks[1].waiting_ns = 1;
+    assert_int_not_equal(advice_of(&analysis, &cause), ADVICE_CALL_MPI_MEANWHILE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_moves_in_an_epoch_only_where_somebody_puts_or_gets),
         cmocka_unit_test(threads_of_an_interpreter_take_turns),
+        cmocka_unit_test(going_on_helps_who_has_hardly_more),
         cmocka_unit_test(ranks_have_a_node_of_their_own_where_no_other_is_on_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
