@@ -41,7 +41,8 @@ static const char *const fixed_advice[ADVICE_N] = {
         "busy threads share CPUs, which makes each slower: give each a CPU of its own, and record again",
     [ADVICE_MEMORY_ACCESS] =
         "look at its memory access, the placement of its data, branches that are hard to predict, divisions, and "
-        "numbers next to zero (denormals): `perf stat` on a late rank and on another tells which",
+        "numbers next to zero (denormals): `perf stat` on a late rank and on another tells which. It is the machine if "
+        "another run names another rank",
     [ADVICE_SHORTEN_SLEEP] =
         "the program sleeps here: remove the sleep or shorten it; if it waits for something, wait for that instead",
     [ADVICE_FILE_ACCESS] =
