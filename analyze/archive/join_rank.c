@@ -14,16 +14,13 @@
 
 /* Modules. */
 
+/* Nodes may have copies of a program of their own: those of one build are one module, wherever they lie. */
 static void take_module(struct rank_tables *tables, const struct ww_module *record)
 {
     struct join *join = tables->join;
     size_t length = spool_text_length(record->path, record->path_bytes);
-    VEC(char) key = {0};
-    vec_resize(&key, record->build_id_bytes + length + 1);
-    memcpy(key.at, record->build_id, record->build_id_bytes);
-    memcpy(key.at + record->build_id_bytes, record->path, length);
-    uint32_t module = intern_put(&join->modules, key.at, key.n);
-    vec_release(&key);
+    uint32_t module = record->build_id_bytes ? intern_put(&join->modules, record->build_id, record->build_id_bytes)
+                                             : intern_put(&join->modules, record->path, length);
     if (module == join->module_infos.n) {
         struct join_module_info *info = vec_push(&join->module_infos);
         char *path = arena_alloc(&join->arena, length + 1);

@@ -305,7 +305,8 @@ static void test_communicators(void **state)
     run_dir_remove(dir);
 }
 
-/* Stacks of two processes at different load addresses are the same frames; samples stand among the events. */
+/* Stacks of two processes at different load addresses, in copies of one build, are the same frames; samples stand among
+ * the events. */
 static void test_stacks(void **state)
 {
     (void)state;
@@ -315,7 +316,7 @@ static void test_stacks(void **state)
         const uint64_t call_stack[] = {bias + 0x100, bias + 0x200}, sample_stack[] = {bias + 0x180, bias + 0x200};
         struct spool_image events = image_events(rank, 2, 0), samples = image_samples(rank, 2, 0);
         image_world(&events);
-        image_module(&events, 1, bias, bias + 0x1000, bias, "/home/user/app");
+        image_module(&events, 1, bias, bias + 0x1000, bias, rank ? "/tmp/node1/app" : "/home/user/app");
         image_stack(&events, 1, call_stack, 2);
         for (uint64_t i = 0; i < 3; i++)
             image_call(&events, CALL(Barrier, 100 * i, 100 * i + 10, .stack = 1));
