@@ -161,6 +161,7 @@ struct recorder_process {
     _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file */
     _Atomic uint64_t n_nested;          /* calls within others, in callbacks, that should have been recorded */
     _Atomic uint64_t threads_ns;        /* on a CPU, that threads took to begin and end here */
+    _Atomic uint64_t counts_ns;         /* likewise, that exact counts took, by a part of them */
     _Atomic int32_t n_files;            /* thread numbers given out */
     _Atomic uint32_t n_threads_begun;   /* by the program, while recording */
     uint64_t library_low, library_high; /* this library's own code */

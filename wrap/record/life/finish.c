@@ -83,7 +83,8 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_DROPPED] += recorder.past_dropped + recorder.n_unrecorded;
     sums[SUM_NESTED] = recorder.n_nested;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls_at_work * call_ns / 2;
-    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + sampler_delay_ns() + recorder.threads_ns;
+    sums[SUM_OVERHEAD] +=
+        helper_cpu_ns + sampler_overhead_ns() + sampler_delay_ns() + recorder.threads_ns + recorder.counts_ns;
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
     uint64_t ready_ns = machine_ready_ns() - recorder.start_ready_ns;
