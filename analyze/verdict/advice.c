@@ -340,10 +340,13 @@ enum advice advice_of(const struct analysis *analysis, const struct cause *cause
 enum advice advice_of_machine(const struct analysis *analysis)
 {
     const struct machine *machine = &analysis->machine;
-    bool has_teams = false;
-    for (uint32_t i = 0; i < machine->n_hosts; i++)
+    bool has_teams = false, is_bound = false;
+    for (uint32_t i = 0; i < machine->n_hosts; i++) {
         has_teams |= machine->hosts[i].n_busy_threads > machine->hosts[i].n_ranks;
-    if (machine->share < WORTH_SAYING)
+        is_bound |= machine->hosts[i].lacks & LACKS_TEAMS;
+    }
+    /* Threads of one rank that share a CPU make the rank longer, and nobody waits for a CPU for that. */
+    if (machine->share < WORTH_SAYING && !is_bound)
         return ADVICE_NONE;
     if (machine->is_stopped)
         return ADVICE_RECORD_WITHOUT_STOP;

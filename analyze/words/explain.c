@@ -399,7 +399,7 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
                                   : arena_printf(arena, "a condition in %s()", routine),
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "to line %u", parting->line_to)
-                                : "here",
+                                : "to this code",
                             how_often_each(arena, parting), others, how_often_others(arena, parting));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", routine, times);
@@ -534,7 +534,7 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     const char *clauses[] = {
         explain_kind(arena, cause, &sides.longer, others, is_decision ? arena_printf(arena, " (%s)", parting) : ""),
         is_decision ? NULL : parting,
-        cause->is_as_much_otherwise ? "whoever goes the other way executes no fewer instructions there" : NULL,
+        cause->is_as_much_otherwise ? "ranks that go the other way execute as many instructions" : NULL,
         sides.no_longer.n ? explain_time(arena, &cause->no_longer, &sides.no_longer, others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, late, others),

@@ -5,7 +5,7 @@
  * 2 does.
  *
  * ranks: 4
- * expect: loop=strides rank=2 share=0.5 call=MPI_Recv|MPI_Barrier says="never; whoever goes the other way"
+ * expect: loop=strides rank=2 share=0.5 call=MPI_Recv|MPI_Barrier says="never; ranks that go the other way"
  */
 #include "known.h"
 

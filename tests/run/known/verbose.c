@@ -5,7 +5,7 @@
  *
  * ranks: 2
  * expect: loop=transport rank=1 share=0.7 call=MPI_Barrier counted_kind=more-work
- *         says="leads here every time, but on rank 0 never"
+ *         says="leads to this code every time, but on rank 0 never"
  */
 #include "known.h"
 
