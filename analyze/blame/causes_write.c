@@ -650,6 +650,7 @@ struct entered_blame {
     double all_ns, own_ns;
 };
 
+/* Who names a caller must know whether there are others. */
 static void find_other_ways(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -661,10 +662,11 @@ static void find_other_ways(struct causes *causes)
     for (uint32_t i = 0; i < analysis->n_nodes && i < causes->rollup.cause_of.n; i++) {
         uint32_t number = causes->rollup.cause_of.at[i];
         const struct cause *cause = number == ROLLUP_NONE ? NULL : by_number[number];
+        uint32_t entered = cause ? entered_routine(analysis, cause->node) : TRACE_NONE;
         bool is_named = false, is_own = false;
-        for (uint32_t at = cause ? i : analysis->n_nodes; at < analysis->n_nodes; at = analysis->nodes[at].parent) {
+        for (uint32_t at = cause ? i : TRACE_NONE; at < analysis->n_nodes; at = analysis->nodes[at].parent) {
             is_named |= analysis->nodes[at].step == cause->step;
-            is_own |= at == entered_routine(analysis, cause->node);
+            is_own |= at == entered;
         }
         for (int kind = 0; kind < KIND_N && is_named; kind++) {
             ways[number].all_ns += analysis->nodes[i].kind_ns[kind];
@@ -732,6 +734,7 @@ static void partition_set_gain(struct writer *writer, struct partition *partitio
     sparse_release(&all->lacks);
 }
 
+/* The step with most of it; TRACE_NONE. */
 static uint32_t most_blocked(const struct sparse *blocked)
 {
     const struct term *most = NULL;

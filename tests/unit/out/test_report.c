@@ -320,6 +320,31 @@ static void long_template_arguments_are_left_out(void **state)
     free(text);
 }
 
+/* Threads enter a part of the routine by a call within it, which tells nothing; and where code was entered by several
+ * calls, one of them is not all. */
+static void the_call_outside_a_routine_is_named(void **state)
+{
+    struct fixture *f = *state;
+    struct report_options wide = usual;
+    wide.width = 200;
+    f->steps[1] = (struct step){.routine = "main", .file = "/src/main.c", .line_first = 5, .line_last = 20};
+    struct code_node nodes[] = {{.parent = TRACE_NONE, .step = 1},
+                                {.parent = 0, .step = 0, .call_line = 9},
+                                {.parent = 1, .step = 0, .call_line = 60}};
+    f->analysis.nodes = nodes;
+    f->analysis.n_nodes = 3;
+    f->causes[0].is_elsewhere = true;
+    f->causes[0].node = 2;
+    char *text = printed(f, &wide);
+    expect_in(text, "loop jacobi.c:58-63 in relax(), called at main.c:9 in main() ");
+    assert_null(strstr(text, "and elsewhere"));
+    free(text);
+    f->causes[0].has_other_ways = true;
+    text = printed(f, &wide);
+    expect_in(text, "loop jacobi.c:58-63 in relax(), called at main.c:9 in main() and elsewhere");
+    free(text);
+}
+
 /* Without lines, what differs in the arguments of two routines is all that tells them apart. */
 static void arguments_that_tell_routines_apart_are_kept(void **state)
 {
@@ -1373,6 +1398,7 @@ int main(void)
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
         WITH_FIXTURE(long_template_arguments_are_left_out),
+        WITH_FIXTURE(the_call_outside_a_routine_is_named),
         WITH_FIXTURE(arguments_that_tell_routines_apart_are_kept),
         WITH_FIXTURE(names_of_any_length_are_short),
         WITH_FIXTURE(the_first_line_is_the_answer),
