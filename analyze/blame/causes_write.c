@@ -650,7 +650,7 @@ struct entered_blame {
     double all_ns, own_ns;
 };
 
-/* Who names a caller must know whether there are others. */
+/* A caller is named with "elsewhere" where code came by others as well. */
 static void find_other_ways(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;

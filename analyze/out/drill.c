@@ -50,7 +50,7 @@ static const char *range(struct arena *arena, struct amount low, struct amount h
                                        : arena_strdup(arena, low.text);
 }
 
-/* Of whichever threads run it. */
+/* Of all threads that run it. */
 static double time_in_it(const struct cause_rank *rank)
 {
     return rank->time_is_not_theirs ? rank->worked_ns : rank->time_ns;

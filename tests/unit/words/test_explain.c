@@ -125,7 +125,7 @@ static const struct {
     {4, 4, 1, 0.27, 0.01, 0, 5e9,
      "; 4 threads of rank 1 take turns in it, one at a time, because of a lock or too few CPUs",
      "let the threads of rank 1 work at the same time: give each a CPU of its own first", 0},
-    /* The thread with less of it waits for the other no longer than it works, or the other for it. */
+    /* Each waits for the other no longer than that one works. */
     {2, 2, 1, 0.7, 0.06, 0, 0.8e9, "; 2 threads of rank 1 take turns in it, one at a time",
      "let the threads of rank 1 work at the same time: cut it into more pieces", 0},
     {2, 2, 1, 0.7, 0.06, 0, 1e9,
