@@ -108,8 +108,8 @@ void executions_each_flow(struct executions *executions, const struct term *term
  *     T_late - T_others = (E_late - E_others) c_others + E_late (c_late - c_others),
  * the first part more work, the second slower. c_late / c_others is known to a relative standard error: within two of
  * that, c_others is what leaves least to the second part. A cost known from two samples may well be four times as high,
- * and is never below 0: errors multiply. Where the others hardly run it at all, all is more work: what a little of it
- * costs tells nothing of much. Returns the share of more work in what made it longer (a part that made it shorter does
+ * and is never below 0: errors multiply. All is more work where the others hardly run it at all: a little of it does
+ * not show the cost of much. Returns the share of more work in what made it longer (a part that made it shorter does
  * not count), in [0, 1]; -1 when the executions of the late side are not known.
  */
 struct side {
