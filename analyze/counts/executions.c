@@ -218,12 +218,16 @@ void executions_solve(struct executions *executions, struct sparse *bins, struct
     out->n = out->n_packed = n;
 }
 
+bool executions_are_few(double others, double late)
+{
+    return others < (NOTABLY_LONGER - 1) * late;
+}
+
 double executions_share_of_work(struct side late, struct side others, double cost_error)
 {
     if (!(late.executions > 0))
         return -1;
-    bool hardly_run = others.executions < (NOTABLY_LONGER - 1) * late.executions;
-    if (hardly_run || !(late.ns > 0))
+    if (executions_are_few(others.executions, late.executions) || !(late.ns > 0))
         return 1;
     double cost_late = late.ns / late.executions, cost_others = others.ns / others.executions;
     double doubt = exp(2 * cost_error);

@@ -115,6 +115,8 @@ void executions_each_flow(struct executions *executions, const struct term *term
 struct side {
     double ns, executions;
 };
+/* The others run it less than a twentieth as often. */
+bool executions_are_few(double others, double late);
 double executions_share_of_work(struct side late, struct side others, double cost_error);
 
 /*

@@ -3,8 +3,8 @@
  * The fit of costs (costs.h): equations of lengths, samples, and the word of the other processes, each as far as it is
  * known.
  *
- * First each process is fitted by itself. Then each hears what all others tell, and is fitted beside that. Places that
- * cost something else there are found from the worst on, and tell the others nothing.
+ * First each process is fitted by itself. Then each takes the word of all others, and is fitted beside that. Places
+ * that cost something else there are found from the worst on, and their word does not count.
  */
 #pragma once
 #include "analyze/counts/nnls.h"

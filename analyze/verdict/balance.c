@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/verdict/balance.h"
 #include "analyze/constants/constants.h"
+#include "analyze/counts/executions.h"
 #include <math.h>
 
 const char *balance_name(enum balance balance)
@@ -136,12 +137,6 @@ static bool is_more_often(const struct sides *sides)
     return (others->executions > 0 || never_run) && late->executions > NOTABLY_LONGER * others->executions;
 }
 
-/* Then nobody tells what it should cost. */
-static bool others_hardly_run(const struct sides *sides)
-{
-    return is_more_often(sides) && sides->others.mean.executions < (NOTABLY_LONGER - 1) * sides->late.mean.executions;
-}
-
 static void kind_becomes(struct cause *cause, enum cause_kind kind, enum cause_kind becomes)
 {
     double ns = cause->kind_ns[kind];
@@ -162,7 +157,7 @@ struct settled_kinds balance_settle_kinds(struct cause *cause, const struct side
     bool is_as_often = balance_is_as_often(&sides->late, &sides->others);
     if (cause->balance == BALANCE_VARYING || (has_costs(sides) && !one_is_dearer(sides)))
         settled.slower = cause->balance == BALANCE_VARYING || is_as_often ? KIND_MORE_TIME : KIND_MORE_WORK;
-    if (others_hardly_run(sides))
+    if (is_more_often(sides) && executions_are_few(sides->others.mean.executions, sides->late.mean.executions))
         settled.slower = KIND_MORE_WORK;
     bool tells_more = cause->n_partings || cause->called_back || cause->balance != BALANCE_UNEVEN;
     if (cause->is_as_much_otherwise || (is_as_often && !tells_more))

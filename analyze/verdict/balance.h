@@ -20,8 +20,8 @@ struct settled_kinds {
     enum cause_kind more_work, more_time, slower;
 };
 /* More work is more time where others do as much on another way, or execute it as often in all and nothing shows what
- * is more. Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough to
- * be compared, that becomes more work where ranks execute more, else more time; and so where single steps vary. More
- * time becomes more work where ranks execute more at the same cost: another thread made the calls of MPI, whose counts
- * are not theirs. */
+ * is more. Slower takes another cost. Where it is the same on all ranks as far as is known, or not known well enough
+ * to be compared, that becomes more work where ranks execute more, else more time; and so where single steps vary. It
+ * is more work as well where others hardly run it, as nothing shows what it should cost. More time becomes more work
+ * where ranks execute more at the same cost: another thread made the calls of MPI, whose counts are not theirs. */
 struct settled_kinds balance_settle_kinds(struct cause *cause, const struct sides *sides);

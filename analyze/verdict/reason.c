@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/verdict/reason.h"
 #include "analyze/constants/constants.h"
+#include "analyze/counts/executions.h"
 #include "analyze/verdict/balance.h"
 #include <math.h>
 
@@ -100,8 +101,8 @@ static bool is_other_cost(const struct factor *cost, const struct crowd *late, c
 static enum cost_told cost_told_of(const struct factor *cost, const struct crowd *late, const struct crowd *others)
 {
     bool is_other = is_other_cost(cost, late, others), is_dearer = is_other && cost->mean > 1;
-    bool hardly_run = others->mean.executions < (NOTABLY_LONGER - 1) * late->mean.executions;
-    if (hardly_run && others->mean.computing_ns < NEGLIGIBLE_SHARE * late->mean.computing_ns)
+    bool are_few = executions_are_few(others->mean.executions, late->mean.executions);
+    if (are_few && others->mean.computing_ns < NEGLIGIBLE_SHARE * late->mean.computing_ns)
         return COST_TOLD_UNKNOWN; /* a little of it tells nothing of much */
     if (cost->is_vague && (!is_other || (is_dearer && cost->at_least < NOTABLY_LONGER)))
         return COST_TOLD_UNKNOWN;

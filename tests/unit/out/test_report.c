@@ -703,29 +703,41 @@ static void a_run_that_hangs_or_is_not_recorded_has_no_efficiency(void **state)
 }
 
 /* Its causes stand below it, without what it says of them already. */
-static void a_partition_is_a_level_above_its_causes(void **state)
+/* Rank 1 takes twice as long in both causes; what it points to must live as long. */
+struct divided {
+    uint32_t both[2];
+    struct cause_rank all[2];
+    struct partition partition;
+};
+
+static void divide(struct fixture *f, struct divided *divided)
 {
-    struct fixture *f = *state;
-    uint32_t both[] = {0, 1};
-    struct cause_rank all[] = {{.rank = 1, .time_ns = 8e9}, {.rank = 0, .time_ns = 4e9}};
-    struct partition partition = {.whole = {.waiting_ns = 6.001e9,
-                                            .share = 1,
-                                            .gain_ns = 3e9,
-                                            .gain_least_ns = 1e9,
-                                            .ranks = all,
-                                            .n_ranks = 1,
-                                            .n_late = 1,
-                                            .others = all + 1,
-                                            .n_others = 1},
-                                  .factor = {1.9, 2, 2.1},
-                                  .reason = PARTITION_DATA,
-                                  .causes = both,
-                                  .n_causes = 2};
+    *divided = (struct divided){.both = {0, 1}, .all = {{.rank = 1, .time_ns = 8e9}, {.rank = 0, .time_ns = 4e9}}};
+    divided->partition = (struct partition){.whole = {.waiting_ns = 6.001e9,
+                                                      .share = 1,
+                                                      .gain_ns = 3e9,
+                                                      .gain_least_ns = 1e9,
+                                                      .ranks = divided->all,
+                                                      .n_ranks = 1,
+                                                      .n_late = 1,
+                                                      .others = divided->all + 1,
+                                                      .n_others = 1},
+                                            .factor = {1.9, 2, 2.1},
+                                            .reason = PARTITION_DATA,
+                                            .causes = divided->both,
+                                            .n_causes = 2};
     f->causes[0].partition = f->causes[1].partition = 1;
-    f->analysis.partitions = &partition;
+    f->analysis.partitions = &divided->partition;
     f->analysis.n_partitions = 1;
     f->analysis.answer =
         (struct answer){.kind = ANSWER_PARTITION, .has_causes = true, .waiting_ns = 6.001e9, .share = 1};
+}
+
+static void a_partition_is_a_level_above_its_causes(void **state)
+{
+    struct fixture *f = *state;
+    struct divided divided;
+    divide(f, &divided);
     expect_first(f, "Rank 1 makes others wait, 2.0 x as long in 2 places: 6.00 s, 100 % of all waiting.\n");
     char *text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "rank 1 takes 2.0 x as long in 2 places: it has more of the data");
@@ -744,23 +756,31 @@ static void a_partition_is_a_level_above_its_causes(void **state)
     expect_in(text, "  rank 1 takes 2.0 x as long in 2 places, this among them: it has more of the data\n");
     assert_null(strstr(text, "perhaps"));
     free(text);
-    partition.factor = (struct ratio){1.6, 2, 2.5};
+}
+
+static void what_is_known_of_a_partition_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct divided divided;
+    divide(f, &divided);
+    struct partition *partition = &divided.partition;
+    partition->factor = (struct ratio){1.6, 2, 2.5};
     expect_first(f,
                  "Rank 1 makes others wait, 2.0 x (1.6 to 2.5) as long in 2 places: 6.00 s, 100 % of all waiting.\n");
-    text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
+    char *text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "rank 1 takes 2.0 x (1.6 to 2.5) as long in 2 places: it has more of the ");
     free(text);
-    partition.whole.kind = KIND_MORE_TIME; /* nothing is counted */
+    partition->whole.kind = KIND_MORE_TIME; /* nothing is counted */
     text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 230});
     expect_in(text, "as long in 2 places: perhaps it has more of the data");
     expect_in(text, "less of it; if it has no more of it, look at how its data lie in memory\n");
     free(text);
-    partition.whole.kind = KIND_MORE_WORK;
-    partition.factor.high = INFINITY;
+    partition->whole.kind = KIND_MORE_WORK;
+    partition->factor.high = INFINITY;
     expect_first(f,
                  "Rank 1 makes others wait, 2.0 x (at least 1.6) as long in 2 places: 6.00 s, 100 % of all waiting.\n");
-    partition.factor = (struct ratio){1.9, 2, 2.1};
-    partition.reason = PARTITION_SLOWER;
+    partition->factor = (struct ratio){1.9, 2, 2.1};
+    partition->reason = PARTITION_SLOWER;
     expect_first(f,
                  "Rank 1 makes others wait, 2.0 x as long in 2 places, as its CPU or memory is slower: 6.00 s, 100 % "
                  "of all waiting.\n");
@@ -770,7 +790,7 @@ static void a_partition_is_a_level_above_its_causes(void **state)
               "    next: bind ranks to cores and keep other work off them; if this rank is still slower, look at how "
               "its data lie in memory\n");
     free(text);
-    partition.has_own_node = true;
+    partition->has_own_node = true;
     text = printed(f, &(struct report_options){.n_top = usual.n_top, .width = 130});
     expect_in(text, "    next: compare the clock speed and memory of this rank's node with the others'\n");
     free(text);
@@ -1410,6 +1430,7 @@ int main(void)
         WITH_FIXTURE(who_ended_first_comes_before_its_victims),
         WITH_FIXTURE(a_run_that_hangs_or_is_not_recorded_has_no_efficiency),
         WITH_FIXTURE(a_partition_is_a_level_above_its_causes),
+        WITH_FIXTURE(what_is_known_of_a_partition_is_told),
         WITH_FIXTURE(whose_records_end_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
         WITH_FIXTURE(why_a_call_never_came_back_is_told),
